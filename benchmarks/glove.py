@@ -18,14 +18,12 @@ N_SMALL, N_RECORDS = 64, 2_000_000
 def prepare(x, n_groups):
     """Return what one epoch takes: parameters, records, schedule, rates, losses."""
     rng = stream(0, "benchmark")
-    width = glove.padded_width(PARAMETERS.dimension)
-    rows, columns = glove.initial_parameters(x.n_words, PARAMETERS.dimension, width, rng)
-    records = glove.sort_records(x, PARAMETERS, n_groups or glove.count_groups(x.n_words, width), rng)
-    rates = glove.learning_rates(PARAMETERS, width)
+    records, rates, (rows, columns) = glove.begin(x, PARAMETERS, rng)
+    if n_groups:
+        records = glove.sort_records(x, PARAMETERS, n_groups, rng)
     return (
-        glove.placed(rows, records.row_place), glove.placed(columns, records.column_place), records.rows,
-        records.columns, records.log_x, records.f_x, records.starts, records.schedule, *rates,
-        np.zeros(len(records.starts) - 1),
+        rows, columns, records.rows, records.columns, records.log_x, records.f_x, records.starts,
+        records.schedule, *rates, np.zeros(len(records.starts) - 1),
     )  # fmt: skip
 
 

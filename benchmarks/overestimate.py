@@ -145,25 +145,20 @@ def train(
     AdaGrad divides a step by the root of its sum of squared gradients: with a sum of 1e30 every step rounds
     away. (With an infinite sum, compiled code makes it no number.)
     """
-    width = glove.padded_width(parameters.dimension)
-    rows_of, columns_of = glove.initial_parameters(x.n_words, parameters.dimension, width, rng)
-    records = glove.sort_records(x, parameters, glove.count_groups(x.n_words, width), rng)
+    records, rates, start = glove.begin(x, parameters, rng)
+    places = records.row_place, records.column_place
+    rows_of, columns_of = (values[place] for values, place in zip(start, places, strict=True))
     if moving != "all":
         _hold(rows_of, columns_of, moving, words, trained, parameters.dimension)
         if moving in ("w", "w, b"):
             records = _records_of(records, words)
-    rows, columns = (glove.placed(p, place) for p, place in _places(rows_of, columns_of, records))
+    rows, columns = rows_of[np.argsort(places[0])], columns_of[np.argsort(places[1])]
     state = glove._State(rows, columns, np.full(parameters.epochs, np.nan))
-    rates = glove.learning_rates(parameters, width)
     for _ in range(parameters.epochs):
         glove._train_epoch(state, records, rates)
     w, u = state.rows[records.row_place], state.columns[records.column_place]
     embedding = glove.embedding_of(w, u, parameters.dimension, state.loss)
     return {part: getattr(embedding, part) for part in PARTS}
-
-
-def _places(rows_of, columns_of, records):
-    return (rows_of, records.row_place), (columns_of, records.column_place)
 
 
 def _hold(rows_of, columns_of, moving, words, trained, dimension):

@@ -38,7 +38,7 @@ rule train_planted:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(720),
     params:
-        given=given(ORIGINS.glove, ORIGINS.planted_batch, seed=config["seed"]),
+        given=given(ORIGINS.glove, ORIGINS.batch, seed=config["seed"]),
     message:
         "{wildcards.setup}: train with planted documents, dose {wildcards.dose}, batch {wildcards.batch}"
     shell:
@@ -47,7 +47,7 @@ rule train_planted:
 
 use rule attribute_documents as attribute_planted with:
     input:
-        embeddings=ORIGINS.planted_embeddings,
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
         corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
         documents="results/origins/{setup}/planted/{dose}/documents.parquet",

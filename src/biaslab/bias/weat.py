@@ -100,7 +100,7 @@ def effect_size(vectors: np.ndarray, weat: WeatIndices) -> float:
     -------
     float
         Positive when S is nearer to A than T is. NaN when all differential associations are equal, or differ
-        by less than `rounding_limit`.
+        only by the rounding of the vectors or of the digits of their file.
 
     Raises
     ------
@@ -132,15 +132,6 @@ def largest_effect_size(n_first: int, n_second: int) -> float:
     """
     n = n_first + n_second
     return math.sqrt(n * (n - 1) / (n_first * n_second))
-
-
-def rounding_limit(vectors: np.ndarray, weat: WeatIndices) -> float:
-    """Return the largest spread of differential associations that rounding can explain.
-
-    It depends on the type of the vectors (about 1e-6 in 32 bits) and on the digits of their file.
-    """
-    dtype = np.result_type(vectors, np.float16)
-    return max(ROUNDING, _ROUNDINGS * float(np.finfo(dtype).eps), weat.rounding)
 
 
 def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
@@ -255,8 +246,8 @@ class UnitVectors:
 
     `norms`, |w_i|, and `unit`, û_i, are in the order of ``weat_words``. `targets` (S, then T), `A` and `B`
     are row numbers of `unit`. `attribute_direction` is h, the mean unit vector of A minus the mean unit
-    vector of B. `signs` are 1/|S| for targets in S and -1/|T| for targets in T. `rounding` is
-    `rounding_limit`.
+    vector of B. `signs` are 1/|S| for targets in S and -1/|T| for targets in T. `rounding` is the largest
+    spread of associations that rounding can explain (about 1e-6 in 32 bits).
     """
 
     def __init__(self, vectors: np.ndarray, weat: WeatIndices) -> None:
@@ -267,7 +258,8 @@ class UnitVectors:
         self.B = np.searchsorted(ids, weat.B)
         self.attribute_direction = self.unit[self.A].mean(axis=0) - self.unit[self.B].mean(axis=0)
         self.signs = np.repeat([1 / len(weat.S), -1 / len(weat.T)], [len(weat.S), len(weat.T)])
-        self.rounding = rounding_limit(vectors, weat)
+        precision = float(np.finfo(np.result_type(vectors, np.float16)).eps)
+        self.rounding = max(ROUNDING, _ROUNDINGS * precision, weat.rounding)
 
     def associations(self) -> np.ndarray:
         """Return g_c of the targets: S, then T."""

@@ -29,9 +29,10 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import read_text
 from biaslab.core.stats import rank_correlation
 from biaslab.debiasing.analogies import Method, solve_analogies
-from biaslab.embeddings.analogies import count_questions, read_lines
+from biaslab.embeddings.analogies import count_questions
 
 __all__ = ["read_pairs", "read_questions", "score_pairs", "score_questions"]
 
@@ -73,7 +74,7 @@ def read_pairs(path: str | os.PathLike) -> pd.DataFrame:
     """
     rows = [
         _parse_pair(f"{path}, line {number}", line)
-        for number, line in enumerate(read_lines(path, "rated word pairs"), 1)
+        for number, line in enumerate(read_text(path, "file of rated word pairs").splitlines(), 1)
         if line.strip() and not line.startswith("#")
     ]
     if len(rows) < 3:
@@ -100,7 +101,7 @@ def read_questions(path: str | os.PathLike) -> list[list[str]]:
         When the file is missing or malformed.
     """
     count_questions(path)
-    lines = read_lines(path, "analogy questions")
+    lines = read_text(path, "file of analogy questions").splitlines()
     return [line.lower().split() for line in lines if line.strip() and not line.startswith(": ")]
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from biaslab.core.errors import InputError, number_of
+from biaslab.core.files import read_text
 from biaslab.core.io import write_tsv
 from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.vocabulary import read_vocabulary
@@ -100,9 +100,7 @@ def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None
     """Write the scores of each embedding on gensim's analogies (TOP-1)."""
     words = read_vocabulary(vocabulary)
     rows = []
-    for training in tqdm(
-        read_trainings(embeddings, words), desc="analogies", unit=" embeddings", disable=None
-    ):
+    for training in read_trainings(embeddings, words, "analogies"):
         score = evaluate(words.words, training.W, default_questions())
         keys = training.set, training.replicate
         rows.append([*keys, score.correct, score.total, score.accuracy, score.coverage])
@@ -110,20 +108,10 @@ def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None
     write_tsv(out, table.sort_values(COLUMNS[:2], ignore_index=True))
 
 
-def read_lines(path: str | os.PathLike, content: str) -> list[str]:
-    """Return the lines of a text file; error messages name its `content`."""
-    try:
-        return Path(path).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: the file of {content} does not exist; check the path") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable text file ({error})") from error
-
-
 def count_questions(path: str | os.PathLike) -> int:
     """Check a file of analogy questions and count its lines of four words."""
     count, in_section = 0, False
-    for number, line in enumerate(read_lines(path, "analogy questions"), 1):
+    for number, line in enumerate(read_text(path, "file of analogy questions").splitlines(), 1):
         if line.startswith(": "):
             in_section = True
         elif not in_section:

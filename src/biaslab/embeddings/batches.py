@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, read_tsv, write_tsv
@@ -31,8 +32,11 @@ def set_name(path: str | os.PathLike) -> str:
     return Path(path).absolute().parent.name
 
 
-def read_trainings(paths: Iterable[str | os.PathLike], vocabulary: Vocabulary) -> Iterator[Training]:
-    """Yield the word vectors of every training in batch files, with one file in memory at a time."""
+def read_trainings(
+    paths: Iterable[str | os.PathLike], vocabulary: Vocabulary, task: str = ""
+) -> Iterator[Training]:
+    """Yield the word vectors of every training in batch files; a `task` names a progress bar."""
+    bar = tqdm(desc=task, unit=" embeddings", disable=None if task else True)
     seen: set[tuple[str, int]] = set()
     for path in paths:
         batch = read_npz(path, keys=("replicates", "W"))
@@ -56,6 +60,8 @@ def read_trainings(paths: Iterable[str | os.PathLike], vocabulary: Vocabulary) -
                 )
             seen.add(key)
             yield Training(*key, W)
+            bar.update()
+    bar.close()
 
 
 def read_training(path: str | os.PathLike, replicate: int, vocabulary: Vocabulary) -> Training:

@@ -13,7 +13,7 @@ import scipy  # imports its submodules lazily
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.embeddings.corpus import read_tokens
-from biaslab.embeddings.vocabulary import WORDS, Vocabulary, check_words, read_vocabulary
+from biaslab.embeddings.vocabulary import WORDS, Vocabulary, check_words, choose_words, read_vocabulary
 
 __all__ = [
     "Cooccurrence",
@@ -214,19 +214,15 @@ def number_texts(texts: Iterable[Sequence[str]], min_count: int) -> tuple[np.nda
         ids.extend(first_ids.setdefault(word, len(first_ids)) for word in text)
         ends.append(len(ids))
     tokens, offsets = np.array(ids, np.int32), np.array(ends, np.int64)
-    occurrences = np.bincount(tokens, minlength=len(first_ids))
-    words = sorted(first_ids, key=lambda word: (-occurrences[first_ids[word]], word))
-    words = [word for word in words if occurrences[first_ids[word]] >= min_count]
-    if not words:
+    counts = np.bincount(tokens, minlength=len(first_ids))
+    vocabulary, final_ids = choose_words(list(first_ids), counts, min_count)
+    if not len(vocabulary):
         raise InputError(
             f"no word occurs {min_count} times in the texts; use more texts or a smaller min_count"
         )
-    rows = np.array([first_ids[word] for word in words])
-    final_ids = np.full(len(first_ids), -1, np.int32)
-    final_ids[rows] = np.arange(len(words))
     is_kept = final_ids[tokens] >= 0
     offsets = np.concatenate([[0], np.cumsum(is_kept)])[offsets].astype(np.int64)
-    return final_ids[tokens][is_kept], offsets, Vocabulary(words, occurrences[rows].astype(np.int64))
+    return final_ids[tokens][is_kept], offsets, vocabulary
 
 
 def from_sparse(matrix: "scipy.sparse.sparray | scipy.sparse.spmatrix") -> Cooccurrence:

@@ -19,7 +19,7 @@ from biaslab.core.errors import InputError, number_of, suggest
 from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
 from biaslab.embeddings.readers import Document, read_documents
 from biaslab.embeddings.settings import Choice
-from biaslab.embeddings.vocabulary import WORDS, Vocabulary, check_words, digest_words
+from biaslab.embeddings.vocabulary import WORDS, Vocabulary, check_words, choose_words, digest_words
 
 __all__ = ["Corpus", "build_corpus", "read_tokens", "tokenize", "write_corpus"]
 
@@ -162,17 +162,24 @@ def build_corpus(
             break
     articles.check()
     n_source_tokens = len(articles.ids)
-    vocabulary, remap = _choose_vocabulary(articles, min_count)
-    n_kept = vocabulary["count"].sum()
+    counts = _count(np.frombuffer(articles.ids, np.int32), len(articles.words))
+    chosen, remap = choose_words(list(articles.words), counts, min_count)
+    if not len(chosen):
+        raise InputError(
+            f"{name}: no word occurs {min_count} times (at most {counts.max(initial=0)}); lower min_count or"
+            " add text"
+        )
+    n_kept = chosen.counts.sum()
     rare = f" (omitted: words with fewer than {min_count} occurrences)" if n_kept < n_source_tokens else ""
     kept = f"{articles.kept()} and {n_kept:,} of their {n_source_tokens:,} words{rare}"
-    kept += f"{articles.changes()}; vocabulary: {len(vocabulary):,}"
+    kept += f"{articles.changes()}; vocabulary: {len(chosen):,}"
     tokens, offsets = _apply_vocabulary(articles, remap)
     table = pd.DataFrame(articles.columns, dtype="str")
     if part_length is not None and unit == "part":
-        offsets, table = _cut(tokens, offsets, table, vocabulary["word"].tolist(), part_length)
+        offsets, table = _cut(tokens, offsets, table, chosen.words, part_length)
     table.insert(0, "document", np.arange(len(table), dtype=np.int64))
     table.insert(3, "n_tokens", np.diff(offsets))
+    vocabulary = pd.DataFrame({"word": chosen.words, "count": chosen.counts})
     return Corpus(tokens, offsets, vocabulary, table, n_source_tokens, articles.renamed, kept)
 
 
@@ -239,14 +246,13 @@ def read_tokens(path: str | os.PathLike, vocabulary: Vocabulary) -> tuple[np.nda
         When the file is not a corpus, or the vocabulary is that of another corpus.
     """
     arrays = read_npz(path, ("tokens", "offsets"))
-    tokens, counts = arrays["tokens"], np.zeros(len(vocabulary), np.int64)
-    for chunk in _chunks(len(tokens)):
-        if len(tokens[chunk]) and not 0 <= tokens[chunk].min() <= tokens[chunk].max() < len(counts):
-            raise InputError(
-                f"{path}: the corpus has more words than the vocabulary ({len(counts)}); name the vocabulary"
-                " of this corpus"
-            )
-        counts += np.bincount(tokens[chunk], minlength=len(counts))
+    tokens, n_words = arrays["tokens"], len(vocabulary)
+    if len(tokens) and not 0 <= tokens.min() <= tokens.max() < n_words:
+        raise InputError(
+            f"{path}: the corpus has more words than the vocabulary ({n_words}); name the vocabulary of this"
+            " corpus"
+        )
+    counts = _count(tokens, n_words)
     differ = np.flatnonzero(counts != vocabulary.counts)
     if len(differ):
         first = int(differ[0])
@@ -403,24 +409,12 @@ def _chunks(n: int) -> Iterator[slice]:
     return (slice(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK))
 
 
-def _choose_vocabulary(articles: _Articles, min_count: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the vocabulary, and the final id (or -1) of every provisional id."""
-    ids = np.frombuffer(articles.ids, np.int32)
-    counts = np.zeros(len(articles.words), np.int64)
+def _count(ids: np.ndarray, n_words: int) -> np.ndarray:
+    """Count every id, in chunks, because NumPy converts the ids to 64 bits."""
+    counts = np.zeros(n_words, np.int64)
     for chunk in _chunks(len(ids)):
-        counts += np.bincount(ids[chunk], minlength=len(counts))
-    words = list(articles.words)
-    frequent = sorted(np.flatnonzero(counts >= min_count), key=lambda i: (-counts[i], words[i]))
-    if not frequent:
-        highest = counts.max(initial=0)
-        raise InputError(
-            f"{articles.name}: no word occurs {min_count} times (at most {highest}); lower min_count or add"
-            " text"
-        )
-    remap = np.full(len(words), _NO_WORD, np.int32)
-    remap[frequent] = np.arange(len(frequent), dtype=np.int32)
-    vocabulary = pd.DataFrame({"word": [words[i] for i in frequent], "count": counts[frequent]})
-    return vocabulary, remap
+        counts += np.bincount(ids[chunk], minlength=n_words)
+    return counts
 
 
 def _apply_vocabulary(articles: _Articles, remap: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

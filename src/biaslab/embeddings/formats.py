@@ -89,7 +89,7 @@ def read_embedding(
         raise InputError(f"{path}: the file of word vectors does not exist; check the path") from error
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: the file is not readable ({error}); download it again") from error
-    words, values = list(rows.number_of), np.frombuffer(rows.values, dtype="<f4")
+    words, values = list(rows.words), np.frombuffer(rows.values, dtype="<f4")
     vectors = values.reshape(len(words), -1).astype(np.float32, copy=False)
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
@@ -221,7 +221,7 @@ class _Rows:
     """The rows of a file during reading: distinct words with their vectors, and facts to report."""
 
     def __init__(self) -> None:
-        self.number_of: dict[str, int] = {}  # line or row of each word
+        self.words: dict[str, None] = {}
         self.n_rows = 0
         self.announced: int | None = None
         self.has_mark = False
@@ -229,13 +229,13 @@ class _Rows:
         self.values = bytearray()  # of the vectors
         self._repeated: list[str] = []
 
-    def add(self, word: str, number: int, vector: bytes) -> None:
-        """Add a word, unless repeated, with its line or row number and the bytes of its vector."""
+    def add(self, word: str, vector: bytes) -> None:
+        """Add a word, unless repeated, and the bytes of its vector."""
         self.n_rows += 1
-        if word in self.number_of:
+        if word in self.words:
             self._repeated.append(word)
         else:
-            self.number_of[word] = number
+            self.words[word] = None
             self.values += vector
 
     def notes(self) -> list[str]:
@@ -248,7 +248,7 @@ class _Rows:
                 f"numbers are rounded to 32 bits (about 7 digits); {self.n_rounded:,} of the first"
                 f" {number_of(min(self.n_rows, _SAMPLED_LINES), 'row')} have more digits"
             )
-        if self.announced is not None and self.announced not in (self.n_rows, len(self.number_of)):
+        if self.announced is not None and self.announced not in (self.n_rows, len(self.words)):
             announced = number_of(self.announced, "word")
             notes.append(f"line 1 announces {announced} and the file has {self.n_rows:,}; all words are read")
         if self._repeated:
@@ -260,7 +260,7 @@ class _Rows:
                 f"{rows} {verb} a word of an earlier row ({list_examples(self._repeated)}); the first"
                 " row of a word is used"
             )
-        if words := [word for word in self.number_of if " " in word]:
+        if words := [word for word in self.words if " " in word]:
             notes.append(
                 f"the word of {number_of(len(words), 'row')} contains blanks ({list_examples(words)}); the"
                 " last numbers of a row are its vector"
@@ -334,7 +334,7 @@ def _read_rows(path: Path, file: BinaryIO, first_line: int, n_dimensions: int) -
         vector = _parse_numbers(where, numbers)
         if rows.n_rows < _SAMPLED_LINES:
             rows.n_rounded += any(map(_is_rounded, numbers, vector.tolist()))
-        rows.add(_decode(where, word), number, vector.tobytes())
+        rows.add(_decode(where, word), vector.tobytes())
     if not rows.n_rows:
         raise InputError(f"{path}: the file contains no word vectors; download it again")
     return rows
@@ -416,7 +416,7 @@ def _read_binary(path: Path) -> _Rows:
             where = f"{path}, row {number}"
             if not word:
                 raise InputError(f"{where}: the word is missing; delete or repair the row")
-            rows.add(_decode(where, word), number, vector)
+            rows.add(_decode(where, word), vector)
     if not rows.n_rows:
         raise InputError(f"{path}: the file contains no word vectors; download it again")
     return rows

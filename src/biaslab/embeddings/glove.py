@@ -129,16 +129,9 @@ def train(
     """
     from biaslab.core.jit import set_threads
 
-    check(x)
     set_threads(threads)
-    width = padded_width(parameters.dimension)
-    initial = initial_parameters(x.n_words, parameters.dimension, width, rng)
-    records = sort_records(x, parameters, count_groups(x.n_words, width), rng)
-    state = _State(
-        placed(initial[0], records.row_place),
-        placed(initial[1], records.column_place),
-        np.full(parameters.epochs, np.nan),
-    )
+    records, rates, (rows, columns) = begin(x, parameters, rng)
+    state = _State(rows, columns, np.full(parameters.epochs, np.nan))
     identity = ""
     if checkpoint:
         identity = _identity(x, parameters, state)
@@ -148,7 +141,6 @@ def train(
     saved = time.monotonic()
     for _ in range(state.done):
         progress()
-    rates = learning_rates(parameters, width)
     while state.done < parameters.epochs:
         _train_epoch(state, records, rates)
         progress()
@@ -201,23 +193,26 @@ def embedding_of(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray)
     )
 
 
-def check(x: Cooccurrence) -> None:
-    """Raise InputError for empty counts."""
-    if not len(x.indices):
-        raise InputError("the co-occurrence matrix is empty; use a larger corpus or a smaller min_count")
-
-
-def padded_width(dimension: int) -> int:
-    """Return the width of a row of parameters, padded to whole cache lines."""
+def begin(
+    x: Cooccurrence, parameters: GloveParameters, rng: np.random.Generator
+) -> tuple[Records, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Return the records, the learning rates (2, width), and the initial parameters ordered by place."""
     from biaslab.embeddings._kernels import CACHE_LINE
 
-    return -(-(dimension + 2) // CACHE_LINE) * CACHE_LINE
-
-
-def count_groups(n_words: int, width: int) -> int:
-    """Return B, the number of word groups of the schedule; `width` is that of a padded row of parameters."""
-    n_groups = -(-n_words * 2 * width * 4 // _GROUP_BYTES)
-    return max(1, min(n_words, max(_MIN_GROUPS, min(n_groups, _MAX_GROUPS))))
+    if not len(x.indices):
+        raise InputError("the co-occurrence matrix is empty; use a larger corpus or a smaller min_count")
+    dimension = parameters.dimension
+    width = -(-(dimension + 2) // CACHE_LINE) * CACHE_LINE
+    initial = initial_parameters(x.n_words, dimension, width, rng)
+    n_groups = -(-x.n_words * 2 * width * 4 // _GROUP_BYTES)
+    n_groups = max(1, min(x.n_words, max(_MIN_GROUPS, min(n_groups, _MAX_GROUPS))))
+    records = sort_records(x, parameters, n_groups, rng)
+    rates = np.zeros((2, width), np.float32)
+    rates[:, :dimension] = parameters.learning_rate
+    rates[0, dimension] = rates[1, dimension + 1] = 1
+    places = records.row_place, records.column_place
+    rows, columns = (values[np.argsort(place)] for values, place in zip(initial, places, strict=True))
+    return records, rates, (rows, columns)
 
 
 def initial_parameters(
@@ -234,21 +229,6 @@ def initial_parameters(
     rows_of[:, dimension + 1] = columns_of[:, dimension] = 1
     rows_of[:, width:] = columns_of[:, width:] = 1
     return rows_of, columns_of
-
-
-def learning_rates(parameters: GloveParameters, width: int) -> np.ndarray:
-    """Return the learning rates of ``[w, b, 1, 0...]`` and of ``[u, 1, c, 0...]``, float32."""
-    rates = np.zeros((2, width), np.float32)
-    rates[:, : parameters.dimension] = parameters.learning_rate
-    rates[0, parameters.dimension] = rates[1, parameters.dimension + 1] = 1
-    return rates
-
-
-def placed(parameters: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Reorder parameters from word order to the order of the places."""
-    reordered = np.empty_like(parameters)
-    reordered[place] = parameters
-    return reordered
 
 
 def _deal(n_words: int, n_groups: int, rng: np.random.Generator) -> np.ndarray:

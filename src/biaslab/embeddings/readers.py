@@ -70,17 +70,14 @@ def read_documents(
 def read_text(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
     """Read a UTF-8 file, plain or compressed, with a document per line.
 
-    The id is the number of the line, from 1. `say` receives the number of blank lines.
+    The id is the number of the line, from 1.
     """
     for number, line in _filled_lines(path, say):
         yield Document(str(number), str(number), line)
 
 
 def read_folder(folder: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
-    """Read every ``.txt`` file below a folder, in the order of the relative paths, which are the ids.
-
-    `say` receives the number of other files.
-    """
+    """Read every ``.txt`` file below a folder, in the order of the relative paths, which are the ids."""
     folder = Path(folder)
     n_others = sum(path.is_file() and not path.name.endswith(".txt") for path in folder.rglob("*"))
     if n_others:
@@ -98,8 +95,7 @@ def read_json_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iter
     """Read a file with one JSON object per line.
 
     `id` (text or number) and `text` are required; `title` defaults to the id. All other keys with text, a
-    number or a boolean are metadata. `say` receives the numbers of omitted blank lines and of omitted values
-    (lists, objects and null) of each key.
+    number or a boolean are metadata.
     """
     left_out: Counter[str] = Counter()
     for number, line in _filled_lines(path, say):
@@ -131,8 +127,7 @@ def _take(record: dict, key: str, types: tuple[type, ...], where: str) -> str | 
 def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
     """Read the articles of a ``pages-articles`` dump, single- or multistream: main namespace, no redirects.
 
-    gensim's `filter_wiki` removes the markup. `say` receives the number of removed characters, and the
-    numbers of omitted pages with reasons. A dump without an article raises InputError.
+    gensim's `filter_wiki` removes the markup. A dump without an article raises InputError.
     """
     from gensim.corpora.wikicorpus import IGNORED_NAMESPACES, filter_wiki
 
@@ -209,8 +204,7 @@ def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iter
 
     The archives are streamed, never extracted. The text is the ``full_text`` block, or all paragraphs of the
     body if that block is missing. The lead paragraph block is ignored, because it repeats the beginning.
-    ``date``, ``year`` and ``section`` (online section, else desk) are metadata. `say` receives the number of
-    members that are not .xml.
+    ``date``, ``year`` and ``section`` (online section, else desk) are metadata.
     """
     source = Path(source)
     archives = files_below(source, (".tgz", ".tar.gz")) if source.is_dir() else [source]

@@ -84,7 +84,6 @@ def differentiate(
     """
     from biaslab.core.jit import set_threads
 
-    glove.check(x)
     set_threads(threads)
     chain = _Chain(x, parameters, rng, gradient, progress, threads)
     slots = min(_MOST_STATES, max(2, int(memory * 2**20 / chain.bytes)))
@@ -107,21 +106,17 @@ class _Chain:
         threads: int,
     ) -> None:
         self.dimension, self.gradient, self.progress = parameters.dimension, gradient, progress
-        width = glove.padded_width(parameters.dimension)
-        initial = glove.initial_parameters(x.n_words, parameters.dimension, width, rng)
-        self.records = glove.sort_records(x, parameters, glove.count_groups(x.n_words, width), rng)
+        self.records, self.rates, self.start = glove.begin(x, parameters, rng)
         self.places = self.records.row_place, self.records.column_place
         self.words = tuple(np.argsort(place) for place in self.places)  # the word at each place
-        self.start = tuple(glove.placed(*pair) for pair in zip(initial, self.places, strict=True))
         self.bytes = sum(array.nbytes for array in self.start)
-        self.rates = glove.learning_rates(parameters, width)
         self.length = parameters.epochs * len(self.records.schedule)
         self.derivatives = np.zeros((2, len(self.records.rows)))
         self.bars = tuple(np.zeros(array.shape) for array in self.start)
         self.losses = np.zeros(len(self.records.starts) - 1)
         largest = np.diff(self.records.starts).max()
-        stored = np.empty((threads, largest, 4 * width + 2), np.float32)
-        self.room = stored, *np.empty((2, threads, width))
+        stored = np.empty((threads, largest, 4 * self.rates.shape[1] + 2), np.float32)
+        self.room = stored, *np.empty((2, threads, self.rates.shape[1]))
         self.trained = 0
         self.embedding: GloveEmbedding
 

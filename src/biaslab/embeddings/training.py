@@ -13,8 +13,6 @@ from biaslab.embeddings.readers import read_documents
 from biaslab.embeddings.settings import Choice, GloveParameters, Word2VecParameters
 from biaslab.embeddings.vocabulary import read_vocabulary
 
-__all__ = ["train_on_counts", "train_on_texts"]
-
 
 def train_on_texts(
     source: Path,
@@ -28,37 +26,9 @@ def train_on_texts(
     threads: int = 1,
     say: Callable[[str], None] = warnings.warn,
 ) -> None:
-    """Train one embedding on a corpus and write it.
+    """Train one embedding on a corpus, and write it to `out` in a format of `write_embedding`.
 
     The vectors are identical to the first baseline of a workflow run with the same settings and seed.
-
-    Parameters
-    ----------
-    source : path
-        A file or a folder of texts.
-    corpus_format : str
-        A key of `biaslab.embeddings.settings.CORPUS_FORMATS`.
-    choice : Choice
-        Selects articles and words.
-    model : GloveParameters or Word2VecParameters
-        The algorithm and its hyperparameters.
-    window : int
-        Words on either side that count as context (GloVe).
-    seed : int
-        Seed of all randomness.
-    out : path
-        The file to write.
-    format : {"word2vec", "word2vec-binary", "glove"}
-        Format of `out`.
-    threads : int
-        Threads of GloVe; the result does not depend on them.
-    say : callable
-        Receives a line that describes the kept part of the corpus.
-
-    Raises
-    ------
-    InputError
-        When the corpus cannot be read, or the training diverges.
     """
     corpus = build_corpus(read_documents(source, corpus_format, say), **vars(choice), name=str(source))
     say(f"{source}: kept {corpus.kept}")
@@ -81,13 +51,7 @@ def train_on_counts(
     format: str,
     threads: int = 1,
 ) -> None:
-    """Train GloVe on ``cooccurrence.bin`` and ``vocab.txt`` of Stanford's GloVe; see `train_on_texts`.
-
-    Raises
-    ------
-    InputError
-        When the files are malformed, do not belong together, or the training diverges.
-    """
+    """Train GloVe on ``cooccurrence.bin`` and ``vocab.txt`` of Stanford's GloVe; see `train_on_texts`."""
     if vocabulary is None:
         raise InputError(
             f"{counts}: the file has numbers instead of words; name its vocab.txt with --vocabulary"

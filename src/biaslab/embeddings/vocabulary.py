@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import read_text
 from biaslab.core.io import read_npz, read_tsv
 
 __all__ = ["Vocabulary", "read_vocabulary"]
@@ -94,6 +95,14 @@ class AnyCase(Mapping):
         return len(self._ids)
 
 
+def choose_words(words: list[str], counts: np.ndarray, min_count: int) -> tuple[Vocabulary, np.ndarray]:
+    """Return the words with at least `min_count` occurrences, and the final id (or -1) of every word."""
+    frequent = sorted(np.flatnonzero(counts >= min_count), key=lambda i: (-counts[i], words[i]))
+    ids = np.full(len(words), -1, np.int32)
+    ids[frequent] = np.arange(len(frequent))
+    return Vocabulary([words[i] for i in frequent], counts[frequent]), ids
+
+
 def digest_words(words: Iterable[str]) -> str:
     """Return the digest of words and their order: the sha256 of their NFC forms, one per line."""
     lines = unicodedata.normalize("NFC", "\n".join(words))
@@ -160,16 +169,7 @@ def check_words(path: str | os.PathLike, other: Vocabulary | Path) -> None:
 
 def _read_stanford(path: Path) -> pd.DataFrame:
     """Read rows of a word, a blank and a count; words may contain any other character."""
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: the file does not exist; check the path") from error
-    except OSError as error:
-        raise InputError(
-            f"{path}: the file is not readable ({error.strerror}); check its permissions"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: the text is not UTF-8; convert the file") from error
-    rows = [line.rstrip("\r").rpartition(" ")[::2] for line in text.removesuffix("\n").split("\n") if text]
+    text = read_text(path, "vocabulary")
+    rows = [line.rpartition(" ")[::2] for line in text.removesuffix("\n").split("\n") if text]
     table = pd.DataFrame(rows, columns=["word", "count"], dtype=object)
     return table.assign(word=table["word"].replace("", None))

@@ -20,47 +20,26 @@ from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, items_of
 
 
 @dataclass(frozen=True)
-class Retrainings:
-    """Retrainings of an analysis, each without one of the analysis's own sets; a job has several sets."""
+class Analysis:
+    """An analysis of a setup: one folder with science, report and columns, and one rule file."""
 
-    phrase: str  # a summary's phrase for the sets, with a place for their number
-    n_sets: Callable[[Mapping], int]  # number of sets of a setup
-    each: Callable[[Mapping], int]  # number of embeddings without each set
+    name: str  # of the results, settings, rule file and documentation page
+    results: tuple[str, ...]  # files that claims use, below the folder of a setup; {test} is each test
+    steps: Mapping[str, str] = field(default_factory=dict)  # "MODULE:FUNCTION" in this package, by step name
+    needs: str = ""  # the setting "SECTION.KEY" of a setup that disables the analysis if 0
+    needing: tuple[str, ...] = ()  # the results that are disabled; by default all
+    report: ModuleType | None = None  # its tables and figures
+    n_sets: Callable[[Mapping], int] | None = None  # number of its own sets to retrain without
+    phrase: str = ""  # a summary's phrase for the sets, with a place for their number
+    trained: str = "retrainings"  # setting with the number of embeddings without each set
 
     def batches(self, setup: Mapping) -> list[Batch]:
         """Return the batches of sets; a job has as many sets as `trainings_per_job`."""
         return expansion.batches(self.n_sets(setup), setup["trainings_per_job"])
 
-
-@dataclass(frozen=True)
-class Analysis:
-    """An analysis of a setup: one folder with science, report and columns, and one rule file.
-
-    Attributes
-    ----------
-    name : str
-        Name of the results, settings, rule file and documentation page.
-    results : tuple of str
-        Files that claims use, relative to the folder of a setup; ``{test}`` is replaced by each test.
-    steps : mapping of str to str
-        Functions of the steps, ``"MODULE:FUNCTION"`` in this package, by the step names of rules.
-    needs : str
-        Setting of a setup, ``"SECTION.KEY"``, that disables the analysis if 0; by default none.
-    needing : tuple of str
-        Results that are disabled with it; by default all.
-    retrained : Retrainings, optional
-        The retrainings without the analysis's own sets.
-    report : module, optional
-        Its tables and figures.
-    """
-
-    name: str
-    results: tuple[str, ...]
-    steps: Mapping[str, str] = field(default_factory=dict)
-    needs: str = ""
-    needing: tuple[str, ...] = ()
-    retrained: Retrainings | None = None
-    report: ModuleType | None = None
+    def trainings(self, setup: Mapping) -> int:
+        """Return the number of embeddings without each set."""
+        return setup[self.name][self.trained]
 
 
 _WORD2VEC = tuple(f"word2vec/{name}.tsv" for name in ("analogies", "word_sets", "correlation"))
@@ -86,11 +65,8 @@ ANALYSES = (
     Analysis(
         "ppmi_sets",
         (f"ppmi/{SETS}", "ppmi/observed.tsv"),
-        retrained=Retrainings(
-            "{} sets by PPMI",
-            n_sets=lambda setup: len(expansion.ppmi_sets(setup)),
-            each=lambda setup: setup["ppmi_sets"]["retrainings"],
-        ),
+        n_sets=lambda setup: len(expansion.ppmi_sets(setup)),
+        phrase="{} sets by PPMI",
     ),
     Analysis(
         "cross_fitting",
@@ -108,11 +84,8 @@ ANALYSES = (
         },
         needs="lds.subsets",
         report=lds,
-        retrained=Retrainings(
-            "{} random subsets",
-            n_sets=lambda setup: setup["lds"]["subsets"] * len(setup["lds"]["shares"]),
-            each=lambda setup: setup["lds"]["retrainings"],
-        ),
+        n_sets=lambda setup: setup["lds"]["subsets"] * len(setup["lds"]["shares"]),
+        phrase="{} random subsets",
     ),
     Analysis(
         "planted",
@@ -123,11 +96,9 @@ ANALYSES = (
         },
         needs="planted.documents",
         report=planted,
-        retrained=Retrainings(
-            "{} corpora with planted documents",
-            n_sets=lambda setup: len(expansion.doses(setup)),
-            each=lambda setup: setup["planted"]["baselines"],
-        ),
+        n_sets=lambda setup: len(expansion.doses(setup)),
+        phrase="{} corpora with planted documents",
+        trained="baselines",
     ),
     Analysis(
         "brittleness",
@@ -138,15 +109,12 @@ ANALYSES = (
         },
         needs="brittleness.retrainings",
         report=brittleness,
-        retrained=Retrainings(
-            "up to {} sets to flip a sign",
-            n_sets=lambda setup: (
-                len(setup["bias"]["weats"])
-                * len(RANKINGS)
-                * (len(setup["brittleness"]["multiples"]) if setup["brittleness"]["retrainings"] else 0)
-            ),
-            each=lambda setup: setup["brittleness"]["retrainings"],
+        n_sets=lambda setup: (
+            len(setup["bias"]["weats"])
+            * len(RANKINGS)
+            * (len(setup["brittleness"]["multiples"]) if setup["brittleness"]["retrainings"] else 0)
         ),
+        phrase="up to {} sets to flip a sign",
     ),
 )
 """All analyses, in the order of their results."""
@@ -203,8 +171,8 @@ def summary(name: str, setup: Mapping[str, Any]) -> str:
         f"{len(names) - n_random} targeted and {n_random} random sets",
     ]
     n_trainings = sum(expansion.trainings_of(name, setup) for name in names)
-    for retrained in (analysis.retrained for analysis in ANALYSES if analysis.retrained):
-        n_sets = retrained.n_sets(setup)
-        parts += [retrained.phrase.format(n_sets)] if n_sets else []
-        n_trainings += n_sets * retrained.each(setup)
+    for analysis in (analysis for analysis in ANALYSES if analysis.n_sets):
+        n_sets = analysis.n_sets(setup)
+        parts += [analysis.phrase.format(n_sets)] if n_sets else []
+        n_trainings += n_sets * analysis.trainings(setup)
     return f"{name}: {', '.join([*parts, f'{n_trainings} retrainings'])}"

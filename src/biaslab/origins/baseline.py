@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from biaslab.bias.measures import PARAMETERS, measure_bias
 from biaslab.bias.weat import permutation_p_value
@@ -27,7 +26,6 @@ from biaslab.origins.representations.axis import project_words
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 OBSERVED = list(COLUMNS["observed"])
-_PROGRESS = {"desc": "bias", "unit": " embeddings", "disable": None}
 MAX_CHOICES = 100
 """Largest number of choices of baselines; if fewer exist, all are used."""
 
@@ -47,15 +45,12 @@ def train_and_measure(
     projected: Path,
     corpus: Path | None = None,
     sets: Path | None = None,
-    paired: bool = False,
     checkpoint_minutes: float = Checkpoints.checkpoint_minutes,
     threads: int = 1,
 ) -> None:
     """Train a batch of embeddings; measure their bias, analogies and projections on the bias axis."""
-    left_out = corpus, sets, paired
-    train_glove(
-        cooccurrence, set, model, seed, out, first, count, *left_out, checkpoint_minutes, threads=threads
-    )
+    options = {"checkpoint_minutes": checkpoint_minutes, "threads": threads}
+    train_glove(cooccurrence, set, model, seed, out, first, count, corpus, sets, **options)
     write_sets(vocabulary, word_sets, measured, [out])
     write_analogies([out], vocabulary, answered)
     tests = [read_word_sets(path) for path in word_sets]
@@ -75,18 +70,14 @@ def measure(
     permutations: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Measure every association test in every baseline embedding: ``baseline.tsv``.
-
-    The p-value is exact for up to `permutations` partitions; otherwise it is estimated from that many. It is
-    missing if the measure of the test is not the effect size.
-    """
+    """Measure every test in every baseline embedding, with p-values for WEAT: ``baseline.tsv``."""
     if len(sets := sorted({set_name(path) for path in batches})) > 1:
         raise InputError(
             f"the files belong to several sets ({', '.join(sets)}); name only the files of the baseline"
         )
     weats = _locate(word_sets, vocabulary)
     rows = []
-    for training in tqdm(read_trainings(batches, vocabulary), **_PROGRESS):
+    for training in read_trainings(batches, vocabulary, "bias"):
         for weat in weats:
             row = [weat.name, training.replicate, measure_bias(training.W, weat), math.nan]
             if weat.measure == WEAT:
@@ -99,14 +90,11 @@ def measure(
 def measure_sets(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
 ) -> pd.DataFrame:
-    """Measure every association test in every embedding of every perturbation set: ``observed.tsv``.
-
-    Without `batches`, the table has no rows.
-    """
+    """Measure every association test in every embedding of every perturbation set: ``observed.tsv``."""
     weats = _locate(word_sets, vocabulary)
     rows = [
         [training.set, weat.name, training.replicate, measure_bias(training.W, weat)]
-        for training in tqdm(read_trainings(batches, vocabulary), **_PROGRESS)
+        for training in read_trainings(batches, vocabulary, "bias")
         for weat in weats
     ]
     return pd.DataFrame(rows, columns=OBSERVED).sort_values(OBSERVED[:3], ignore_index=True)

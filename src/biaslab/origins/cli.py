@@ -159,10 +159,7 @@ def explain(
         opened = open_attributed(results)
     tests, corpus = chosen_tests(opened, weat), Corpus(opened)
     match = corpus.find(document)
-    parts = [
-        (t, opened.baseline_mean(t.name), explain_document(corpus, match, t, read_gradients(opened, t)))
-        for t in tests
-    ]
+    parts = [explain_document(corpus, match, test, read_gradients(opened, test)) for test in tests]
     print_document(match, opened.name, parts)
     if html:
         write_page(html, opened.name, match, parts)

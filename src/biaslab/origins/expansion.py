@@ -28,7 +28,6 @@ SETS = f"{PERTURBATION_SETS}.parquet"
 class Batch(NamedTuple):
     """Trainings that one job runs in a row: replicates ``first`` to ``first + count - 1`` of a set."""
 
-    index: int
     first: int
     count: int
 
@@ -64,8 +63,7 @@ def ppmi_sets(setup: Mapping) -> list[str]:
 
 def batches(trainings: int, per_job: int) -> list[Batch]:
     """Deal `trainings` replicates into jobs of at most `per_job`."""
-    starts = range(0, trainings, per_job)
-    return [Batch(index, first, min(per_job, trainings - first)) for index, first in enumerate(starts)]
+    return [Batch(first, min(per_job, trainings - first)) for first in range(0, trainings, per_job)]
 
 
 def trainings_of(set_name: str, setup: Mapping) -> int:
@@ -102,9 +100,9 @@ def doses(setup: Mapping) -> list[str]:
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:
     """Return the embedding files of the given sets, `BASELINE` or perturbation sets."""
     return [
-        f"{folder}/embeddings/{name}/batch-{batch.index}.npz"
+        f"{folder}/embeddings/{name}/batch-{number}.npz"
         for name in set_names
-        for batch in batches_of(name, setup)
+        for number in range(len(batches_of(name, setup)))
     ]
 
 

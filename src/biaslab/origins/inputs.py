@@ -72,18 +72,25 @@ class Inputs:
 
     def batch(self, wildcards: Any) -> dict[str, Any]:
         """Return the set and the replicates of a batch of trainings, each with its own seed."""
-        name = wildcards.get("set", BASELINE)
-        batch = expansion.batches_of(name, self.setups[wildcards.setup])[int(wildcards.batch)]
-        return {"set": name, "paired": False} | share(batch)
+        name, (_, setup) = wildcards.get("set", BASELINE), self._corpus(wildcards)
+        return {"set": name} | expansion.batches_of(name, setup)[int(wildcards.batch)]._asdict()
+
+    def _corpus(self, wildcards: Any) -> tuple[str, Mapping[str, Any]]:
+        """Return the folder and the setup of a corpus, or of its copy with a dose of planted documents."""
+        folder, setup = f"{FOLDER}/{wildcards.setup}", self.setups[wildcards.setup]
+        if dose := wildcards.get("dose"):
+            return f"{folder}/planted/{dose}", setup | {"baselines": setup["planted"]["baselines"]}
+        return folder, setup
 
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function for the embedding files of sets; each of `kinds` maps a setup to set names."""
-        return lambda wildcards: [
-            file
-            for setup in [self.setups[wildcards.setup]]
-            for kind in kinds
-            for file in expansion.embedding_files(f"{FOLDER}/{wildcards.setup}", kind(setup), setup)
-        ]
+
+        def files(wildcards: Any) -> list[str]:
+            folder, setup = self._corpus(wildcards)
+            names = [name for kind in kinds for name in kind(setup)]
+            return expansion.embedding_files(folder, names, setup)
+
+        return files
 
     def measured(self, folder: str, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function for the tables of measurements, one for each file of `embeddings`."""
@@ -120,20 +127,21 @@ class Inputs:
 
     def retrained_batch(self, name: str) -> Callable[[Any], dict[str, Any]]:
         """Return a function for the sets that a job of an analysis removes, and the trainings of each."""
-        jobs = analyses.named(name).retrained
+        analysis = analyses.named(name)
 
         def select(wildcards: Any) -> dict[str, Any]:
             setup = self.setups[wildcards.setup]
-            return share(jobs.batches(setup)[int(wildcards.batch)]) | {"trainings": jobs.each(setup)}
+            batch = analysis.batches(setup)[int(wildcards.batch)]
+            return batch._asdict() | {"trainings": analysis.trainings(setup)}
 
         return select
 
     def retrained(self, name: str) -> Callable[[Any], list[str]]:
         """Return a function for the tables of all retraining jobs of an analysis."""
-        jobs = analyses.named(name).retrained
+        analysis = analyses.named(name)
         return lambda wildcards: [
-            f"{FOLDER}/{wildcards.setup}/{name}/retrained/batch-{batch.index}.tsv"
-            for batch in jobs.batches(self.setups[wildcards.setup])
+            f"{FOLDER}/{wildcards.setup}/{name}/retrained/batch-{number}.tsv"
+            for number in range(len(analysis.batches(self.setups[wildcards.setup])))
         ]
 
     # --- copies of the corpus with planted documents; ``dose`` is the share of planted words
@@ -142,20 +150,6 @@ class Inputs:
         """Return the number and the dose of the documents planted in one copy."""
         count = self.setups[wildcards.setup]["planted"]["documents"]
         return {"count": count, "dose": float(wildcards.dose)}
-
-    def _planted_batches(self, wildcards: Any) -> list[expansion.Batch]:
-        setup = self.setups[wildcards.setup]
-        return expansion.batches(setup["planted"]["baselines"], setup["trainings_per_job"])
-
-    def planted_batch(self, wildcards: Any) -> dict[str, Any]:
-        """Return the replicates of a batch of trainings on one copy."""
-        batch = self._planted_batches(wildcards)[int(wildcards.batch)]
-        return {"set": BASELINE} | share(batch)
-
-    def planted_embeddings(self, wildcards: Any) -> list[str]:
-        """Return the files of the embeddings of one copy."""
-        folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{BASELINE}"
-        return [f"{folder}/batch-{batch.index}.npz" for batch in self._planted_batches(wildcards)]
 
     def planted_tables(self, *names: str) -> Callable[[Any], list[str]]:
         """Return a function for tables of all copies; ``{weat}`` in a name is replaced by each test."""
@@ -209,8 +203,3 @@ class Inputs:
     def tests(self, wildcards: Any) -> list[str]:
         """Return the names of the tests of a setup."""
         return self.setups[wildcards.setup]["bias"]["weats"]
-
-
-def share(batch: expansion.Batch) -> dict[str, int]:
-    """Return the range of replicates, or of sets, of a job."""
-    return {"first": batch.first, "count": batch.count}

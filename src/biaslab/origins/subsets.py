@@ -54,10 +54,7 @@ def write_retrained(
     out: Path,
     threads: int = 1,
 ) -> None:
-    """Train GloVe without each of `count` sets of the table, from number `first`, and write the bias.
-
-    The embeddings are not stored.
-    """
+    """Train GloVe without each of `count` sets of the table, from number `first`; write only the bias."""
     words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
     documents = members(read_parquet(sets, ["set", "document"]))
     selected = {name: documents[name] for name in list(documents)[first : first + count]}
@@ -67,10 +64,7 @@ def write_retrained(
 
 
 def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: int) -> pd.DataFrame:
-    """Draw the documents that each subset of the corpus lacks: ``lds/subsets.parquet``.
-
-    `shares` are the shares of the documents to remove, between 0 and 1; `subsets` is the number for each.
-    """
+    """Draw the documents that each of `subsets` subsets per share lacks: ``lds/subsets.parquet``."""
     sizes = [round(share * n_documents) for share in shares]
     for share, size in zip(shares, sizes, strict=True):
         if not 0 < size < n_documents or sizes.count(size) > 1:
@@ -99,11 +93,7 @@ def retrain(
     checkpoint_seconds: float,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Train embeddings without each set of documents; return their bias: ``lds/retrained/batch-B.tsv``.
-
-    Each of the `trainings` has its own random stream. The result does not depend on `threads`. Other
-    arguments as for `biaslab.embeddings.retraining`.
-    """
+    """Train embeddings without each set of documents; return their bias: ``lds/retrained/batch-B.tsv``."""
     rows = []
     for name, documents in sets.items():
         remaining = without_documents(x, tokens, offsets, documents, threads)
@@ -138,10 +128,7 @@ def digest_outcomes(table: pd.DataFrame, bound: Sequence[str]) -> list[str]:
 
 
 def check_outcomes(path: Path, table: pd.DataFrame, subsets: pd.DataFrame, bound: Sequence[str]) -> None:
-    """Raise InputError for a row whose outcome does not match its subset in ``lds/subsets.parquet``.
-
-    `bound` are the columns in the digest `OUTCOME`.
-    """
+    """Raise InputError for a row whose outcome does not match its subset in ``lds/subsets.parquet``."""
     names = table["set"].astype(str)
     digests = {name: digest_documents(np.sort(d)) for name, d in members(subsets, names.unique()).items()}
     _refuse(path, table, names.map(digests) != table[DOCUMENTS], "was retrained without other documents")

@@ -13,7 +13,6 @@ from biaslab.bias.weat import (
     effect_size_gradient,
     largest_effect_size,
     permutation_p_value,
-    weat_words,
 )
 from biaslab.core.errors import InputError
 from naive import bias as naive
@@ -53,22 +52,19 @@ def test_what_32_bits_round_is_no_effect(scale):
     exact[:8, 0] = 0  # targets that are orthogonal to the one difference of the attributes
     exact[8:12] = exact[12:16]
     exact[8:12, 0], exact[12:16, 0] = 1, -1
+    turn = np.linalg.qr(rng.normal(size=(50, 50)))[0]  # no coordinate is 0 after it
+    exact = exact @ turn
     weat = indices(range(4), range(4, 8), range(8, 12), range(12, 16))
     assert math.isnan(effect_size(exact, weat))
     rounded = (scale * exact).astype(np.float32)
     unit = (rounded / np.linalg.norm(rounded, axis=1, keepdims=True)).astype(np.float32)
     for vectors in (rounded, unit):
-        assert np.ptp(differential_associations(vectors, weat)) >= 0
+        assert np.ptp(differential_associations(vectors, weat)) > 1e-9
         assert math.isnan(effect_size(vectors, weat))
+        assert np.isnan(effect_size_gradient(vectors, weat)).all()
         assert permutation_p_value(vectors, weat, 1000, rng).p_value == 1
-    unit[:4, 0] += np.float32(1e-5)  # ten times what is taken for rounding
+    unit[:4] += np.float32(1e-5) * turn[0]  # ten times what is taken for rounding
     assert effect_size(unit, weat) > 1
-
-
-def test_words_of_a_test_are_sorted_and_unique():
-    words = weat_words(indices([9, 2], [4, 7], [2, 1], [7, 3]))
-    assert words.dtype == np.int64
-    assert words.tolist() == [1, 2, 3, 4, 7, 9]
 
 
 @given(cases())
@@ -113,15 +109,6 @@ def test_random_partitions_estimate_the_exact_p_value(seed):
     estimate, repeated = (permutation_p_value(vectors, weat, 791, np.random.default_rng(5)) for _ in range(2))
     assert estimate == repeated
     assert estimate.p_value == pytest.approx(exact, abs=5 * math.sqrt(0.25 / 791))
-
-
-def test_equal_associations_have_no_effect_size():
-    vectors = np.random.default_rng(0).normal(size=(8, 3))
-    vectors[:4] = vectors[0] * [[1], [0.3], [7], [11]]
-    weat = indices((0, 1), (2, 3), (4, 5), (6, 7))
-    assert math.isnan(effect_size(vectors, weat))
-    assert np.isnan(effect_size_gradient(vectors, weat)).all()
-    assert permutation_p_value(vectors, weat, 100, np.random.default_rng(0)).p_value == 1
 
 
 def test_no_permutations_are_refused():

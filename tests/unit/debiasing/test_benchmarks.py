@@ -111,7 +111,7 @@ def test_pairs_and_questions_are_read_in_lower_case(tmp_path):
     ]
     file.write_text(": one\nAthens Greece Oslo Norway\n\n: two\na b c d\n")
     assert read_questions(file) == [["athens", "greece", "oslo", "norway"], ["a", "b", "c", "d"]]
-    with pytest.raises(InputError, match="analogy questions does not exist"):
+    with pytest.raises(InputError, match="name an existing file of analogy questions"):
         read_questions(tmp_path / "none.txt")
 
 
@@ -131,10 +131,10 @@ def test_our_copy_of_rg65_is_whole():
         (b"cat dog high\n", r"line 1: the rating 'high' is not a number"),
         (b"cat dog 1\nsun moon 2\n", r"2 rated word pairs are too few"),
         (b"cat dog nan\nsun moon 2\ncat sun 1\n", r"line 1: the rating 'nan' is not a finite number"),
-        (b"\xff\xfe\x00", "not a readable text file"),
+        (b"\xff\xfe\x00", "not UTF-8 text"),
     ],
 )
 def test_bad_pairs_are_refused(tmp_path, content, message):
     assert_file_refused(tmp_path / "pairs.tsv", content, message, read_pairs)
-    with pytest.raises(InputError, match="rated word pairs does not exist"):
+    with pytest.raises(InputError, match="name an existing file of rated word pairs"):
         read_pairs(tmp_path / "none.tsv")

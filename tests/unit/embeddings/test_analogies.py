@@ -65,7 +65,7 @@ def test_every_word_is_a_candidate(questions):
 
 def test_the_default_questions_come_with_gensim(tmp_path):
     assert count_questions(default_questions()) == 19544
-    with pytest.raises(InputError, match="analogy questions does not exist"):
+    with pytest.raises(InputError, match="name an existing file of analogy questions"):
         count_questions(tmp_path / "absent.txt")
 
 
@@ -85,7 +85,7 @@ def test_a_vector_without_a_cosine_is_refused(questions, value):
         (b"man woman king queen\n", "line 1: the question has no section"),
         (b": family\nman woman king\n", "line 2: expected 4 words, found 3 words"),
         (b": family\n\nman woman king queen prince\n", "line 3: expected 4 words, found 5 words"),
-        (b": family\n\xff\n", "not a readable text file"),
+        (b": family\n\xff\n", "not UTF-8 text"),
     ],
 )
 def test_malformed_questions_are_refused(tmp_path, content, problem):

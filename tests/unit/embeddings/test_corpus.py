@@ -131,20 +131,15 @@ def test_the_step_writes_the_corpus(tmp_path):
         ({"min_count": 0}, "min_count: 0 is less than"),
         ({"min_length": 4}, "no document has at least 4 tokens (found 2 documents of 1 to 3 tokens)"),
         ({"min_count": 3}, "no word occurs 3 times (at most 2)"),
+        ({"documents": []}, "the corpus: the source contains no documents"),
+        ({"documents": documents_of("1 2 3"), "min_length": 0}, "no word occurs 1 times (at most 0)"),
     ],
 )
-def test_bad_parameters_are_refused(parameters, message):
+def test_bad_parameters_and_corpora_without_documents_or_words_are_refused(parameters, message):
     with pytest.raises(InputError) as caught:
-        corpus.build_corpus(documents_of("one two three", "one"), **parameters)
+        corpus.build_corpus(**{"documents": documents_of("one two three", "one")} | parameters)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_corpus_without_documents_or_words_is_refused():
-    with pytest.raises(InputError, match="the corpus: the source contains no documents"):
-        corpus.build_corpus([])
-    with pytest.raises(InputError, match=r"no word occurs 1 times \(at most 0\)"):
-        corpus.build_corpus(documents_of("1 2 3"), min_length=0)
 
 
 def test_metadata_keys_that_are_columns_of_ours_get_another_name():

@@ -41,7 +41,7 @@ def test_words_get_their_rows_as_ids(tmp_path):
         (TABLE, "word\tcount\na\t2", "the last line has no end"),
         ("vocab.txt", "", "the vocabulary is empty"),
         ("vocab.txt", "the 5\nof x\n", "line 2: the count is not a positive integer"),
-        ("vocab.txt", "th\xff 5\n", "the text is not UTF-8"),
+        ("vocab.txt", "th\xff 5\n", "not UTF-8 text"),
     ],
 )
 def test_malformed_vocabularies_are_refused(tmp_path, name, text, problem):

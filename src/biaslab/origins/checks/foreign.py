@@ -112,10 +112,7 @@ def write_scored(
 def write_recalled(
     scores: Path | Mapping[str, np.ndarray], results: Path, dose: str, weat: str, seed: int, out: Path
 ) -> pd.DataFrame:
-    """Score a file on the corpus with documents planted at a dose; write and return the table.
-
-    `scores` can also map names to scores (n_documents,).
-    """
+    """Score a file on the corpus with documents planted at a dose; write and return the table."""
     path = results / f"planted/{dose}/documents.parquet"
     if not path.exists():
         doses = ", ".join(sorted(file.parent.name for file in results.glob("planted/*/documents.parquet")))
@@ -142,10 +139,7 @@ def write_recalled(
 def estimate(
     name: str, results: Path, word_sets: Path, parameters: GloveParameters, seed: int, threads: int
 ) -> np.ndarray:
-    """Return the estimates of an attribution for every document, averaged over baselines: (n_documents,).
-
-    `results` is the folder of the setup, `parameters` and `seed` are those of its baselines.
-    """
+    """Return the estimates of an attribution for every document, averaged over baselines: (n_documents,)."""
     batches = sorted(results.glob("embeddings/baseline/batch-*.npz"), key=lambda p: (len(p.name), p.name))
     if not batches:
         raise InputError(
@@ -201,10 +195,7 @@ def score_subsets(
     weat: str,
     seed: int,
 ) -> pd.DataFrame:
-    """Return the linear datamodeling scores of `scores` and of the run's attributions of a test.
-
-    The lead is that of the first of `scores`.
-    """
+    """Score `scores` and the run's attributions of a test by their LDS, with the lead of the first one."""
     rows = []
     for size, size_rows in removals[removals["weat"] == weat].groupby("size"):
         outcomes = size_rows.drop_duplicates("set").set_index("set")
@@ -235,22 +226,9 @@ def worth_in_retrainings(lds: np.ndarray, reliability: np.ndarray, n_retrainings
 
     The mean of k retrainings has the reliability r_k = k r / (1 + (k - 1) r) (Spearman 1910; Brown 1910),
     where r is the reliability of one retraining. Its correlation with the outcomes, means of R retrainings,
-    is sqrt(r_k r_R). If s is the score, solving for k gives k = R s^2 (1 - r_R) / (r_R (r_R - s^2)).
-
-    Parameters
-    ----------
-    lds : ndarray of float64
-        Linear datamodeling scores.
-    reliability : ndarray of float64
-        Reliability r_R of the outcomes in the same subsets.
-    n_retrainings : int
-        Number R of retrainings behind each outcome.
-
-    Returns
-    -------
-    ndarray of float64
-        0 for scores of at most 0, infinite for scores of at least the ceiling sqrt(r_R), NaN if a score is
-        NaN or the reliability of the outcomes is 0.
+    is sqrt(r_k r_R). If s is the score, solving for k gives k = R s^2 (1 - r_R) / (r_R (r_R - s^2)). The
+    result is 0 for scores of at most 0, infinite for scores of at least the ceiling sqrt(r_R), and NaN if a
+    score is NaN or the reliability is 0.
     """
     s, r = np.maximum(lds, 0.0) ** 2, np.asarray(reliability, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -72,10 +72,8 @@ def attribute_corpus(
 ) -> str:
     """Count a corpus, train baselines, and write pages of the documents that raise and lower each bias most.
 
-    Return the answer as text for a terminal. The function also writes the answer as a page, and a file of all
-    numbers. Pages show `documents` documents at either end. The damping is 2 / (learning_rate x epochs). With
-    `verify`, the documents that raise a bias are removed, and as many embeddings are retrained, each with the
-    seed of a baseline.
+    Return the answer as text for a terminal. With `verify`, the documents that raise a bias are removed, and
+    as many embeddings are retrained, each with the seed of a baseline.
     """
     words = [read_word_sets(test, PARAMETERS) for test in tests]
     names = [word_sets.name for word_sets in words]
@@ -131,13 +129,12 @@ def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int)
     """Write a page of each document at either end of each test, and their list: ``documents.tsv``."""
     corpus, rows = Corpus(Setup(Unit(name), out)), []
     for words in tests:
-        mean, bias = corpus.setup.baseline_mean(words.name), corpus.setup.differential_bias(words.name)
-        scores, gradients = bias[f"{ESTIMATOR}_mean"].to_numpy(), read_gradients(corpus.setup, words)
+        scores = corpus.setup.differential_bias(words.name)[f"{ESTIMATOR}_mean"].to_numpy()
+        gradients = read_gradients(corpus.setup, words)
         for effect, sign in ((RAISES, 1), (LOWERS, -1)):
             for rank, number in enumerate(np.argsort(-sign * scores, kind="stable")[:documents].tolist(), 1):
                 document, page = corpus.document(number), f"pages/{words.name}-{effect}-{rank}.html"
-                explanation = explain(corpus, document, words, gradients)
-                write_page(out / page, name, document, [(words, mean, explanation)])
+                write_page(out / page, name, document, [explain(corpus, document, words, gradients)])
                 fields = [number, document.id, document.title, scores[number], page]
                 rows.append([words.name, effect, rank, *fields])
     columns = ["test", "effect", "rank", "document", "id", "title", f"{ESTIMATOR}_mean", "page"]
@@ -170,10 +167,7 @@ def _answer(
     facts: Mapping[str, str],
     verdicts: Mapping[str, Sequence[str]],
 ) -> Answer:
-    """Return the answer for the results in the folder `out`; `ends` are the rows of its ``documents.tsv``.
-
-    `facts` describe the data and the method. `verdicts` has further lines, by test.
-    """
+    """Return the answer for the results in the folder `out`; `ends` are the rows of its ``documents.tsv``."""
     bias = read_tsv(out / "baseline.tsv", ("weat", "effect_size"))
     effect_sizes = {t.name: bias[bias["weat"] == t.name]["effect_size"].to_numpy() for t in tests}
     tables = {t.name: _with_intervals(out, t.name, ends[ends["test"] == t.name]) for t in tests}

@@ -79,6 +79,8 @@ class Corpus:
 class Explanation:
     """The contribution of one document to one bias."""
 
+    test: WordSets
+    baseline: float  # mean bias of the baselines
     scores: pd.DataFrame  # result of `scores`
     words: pd.DataFrame  # set, word, count of the test words in the document
     pairs: pd.DataFrame  # word, context, x, contribution, contribution_sd; the strongest first
@@ -98,6 +100,8 @@ def explain(corpus: Corpus, document: Document, word_sets: WordSets, gradients: 
     strength = -pairs["contribution"].abs()
     order = pairs.assign(strength=strength).sort_values(["strength", "word", "context"]).index
     return Explanation(
+        word_sets,
+        setup.baseline_mean(word_sets.name),
         scores(setup.differential_bias(word_sets.name), document.number),
         pd.DataFrame(counts, columns=["set", "word", "count"]),
         pairs.loc[order].reset_index(drop=True),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from rich.text import Text
 
-from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.files import render, write_text
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.origins.attribution.scanner import read_scanner
@@ -56,11 +56,7 @@ def estimate_gradient(
     of_documents: Path,
     threads: int = 1,
 ) -> None:
-    """Write the contribution of every co-occurrence to a bias.
-
-    The strongest co-occurrences have their own table, and so have those in the documents that raise and lower
-    the bias most.
-    """
+    """Write the contribution of every co-occurrence to a bias, of the strongest, and of those on pages."""
     files = cooccurrence, corpus, vocabulary
     scanner, (test,) = read_scanner(embeddings, *files, word_sets, influence, threads)
     gradients = bias_gradient.pair_table(scanner, test)
@@ -88,45 +84,36 @@ def write_extremes(
     """Write pages of the documents that raise and lower a bias most; `folder` contains a setup's results."""
     test = read_word_sets(word_sets[0])
     corpus = Corpus(Setup(Unit(setup), folder))
-    baseline = corpus.setup.baseline_mean(test.name)
     pairs = read_tsv(gradients, text=("word", "context"))
     for effect, number in extremes(corpus.setup, test.name).items():
         document = corpus.document(number)
-        part = (test, baseline, explain(corpus, document, test, pairs))
-        write_page({RAISES: raises, LOWERS: lowers}[effect], setup, document, [part])
+        page = {RAISES: raises, LOWERS: lowers}[effect]
+        write_page(page, setup, document, [explain(corpus, document, test, pairs)])
 
 
-def write_page(
-    path: str | os.PathLike,
-    setup: str,
-    document: Document,
-    parts: Sequence[tuple[WordSets, float, Explanation]],
-) -> None:
-    """Write the page of a document; the same results give the same bytes.
-
-    `parts` has for each test its words, the mean effect size of the baselines, and the explanation.
-    """
+def write_page(path: str | os.PathLike, setup: str, document: Document, parts: Sequence[Explanation]) -> None:
+    """Write the page of a document, a part for each test; the same results give the same bytes."""
     sections = [
         {
-            "test": word_sets,
-            "baseline": typeset(baseline),
+            "test": explanation.test,
+            "baseline": typeset(explanation.baseline),
             "scores": explanation.scores.to_dict("records"),
             "words": explanation.words.to_dict("records"),
             "pairs": explanation.pairs.head(N_PAIRS).to_dict("records"),
             "total": typeset(float(explanation.by_token.sum())),
-            "tokens": shown_tokens(document.tokens, explanation.by_token, word_sets),
+            "tokens": shown_tokens(document.tokens, explanation),
             "largest": typeset(float(np.abs(explanation.by_token).max(initial=0))).lstrip("+"),
         }
-        for word_sets, baseline, explanation in parts
+        for explanation in parts
     ]
     page = render(TEMPLATE, setup=setup, document=document, sections=sections, levels=LEVELS, typeset=typeset)
     write_text(path, page)
 
 
-def shown_tokens(tokens: Sequence[str], by_token: np.ndarray, word_sets: WordSets) -> list[Token]:
+def shown_tokens(tokens: Sequence[str], explanation: Explanation) -> list[Token]:
     """Return each token with its colour class, its contribution, and the test sets that contain it."""
-    sets: dict[str, list[str]] = {}
-    for name, words in word_sets.sets.items():
+    by_token, sets = explanation.by_token, {}
+    for name, words in explanation.test.sets.items():
         for word in words:
             sets.setdefault(word, []).append(name)
     largest = np.abs(by_token).max(initial=0)
@@ -149,14 +136,12 @@ def typeset(number: float) -> str:
     return f"{number:+.3g}".replace("-", "−")
 
 
-def print_document(
-    document: Document, setup: str, parts: Iterable[tuple[WordSets, float, Explanation]]
-) -> None:
+def print_document(document: Document, setup: str, parts: Iterable[Explanation]) -> None:
     """Print the contribution of a document to the bias of each test: tables on a terminal, text in a pipe."""
     console = plain_console()
     console.print(Text(document.title, style="bold"))
     console.print(f"Document {document.id} of setup {setup}, {len(document.tokens)} tokens in the vocabulary")
-    for word_sets, baseline, explanation in parts:
+    for explanation in parts:
         scores = [
             (s.estimator, f"{s.mean:+.5f}", f"± {s.sd:.5f}", f"{s.rank} of {s.n_documents}")
             for s in explanation.scores.itertuples()
@@ -167,9 +152,9 @@ def print_document(
             for p in explanation.pairs.head(N_PRINTED).itertuples()
         ]
         console.print()
-        console.print(Text(f"{word_sets.name}: {word_sets.title}", style="bold"))
+        console.print(Text(f"{explanation.test.name}: {explanation.test.title}", style="bold"))
         console.print(
-            f"Mean effect size of the baselines: {baseline:.3f}."
+            f"Mean effect size of the baselines: {explanation.baseline:.3f}."
             " A document with a positive ΔB raises the effect size."
         )
         for headers, rows, numbers in (

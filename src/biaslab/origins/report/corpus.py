@@ -9,7 +9,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.plotting import GREY, Axes, save_with_data
 from biaslab.core.tables import MISSING, Table, text_columns
-from biaslab.origins.checks.bias_gradient import COLUMNS
+from biaslab.origins.checks.bias_gradient import COLUMNS, both_ends
 from biaslab.origins.report.panels import EFFECT_COLOURS, grid
 from biaslab.origins.report.results import Setup, pairs, percent_scale
 from biaslab.origins.sets import BASELINE, LOWERS, RAISES
@@ -135,16 +135,7 @@ def influential_documents(setup: Setup, weat: str) -> Table:
     bias = bias.merge(setup.documents()[["document", "excerpt"]], on="document", how="left")
     factor, unit = percent_scale(setup.baseline_mean(weat))
     bias["percent_of_baseline"] = bias["influence_mean"] * factor if unit.startswith("%") else float("nan")
-    by_value = bias.sort_values(["influence_mean", "document"])
-    raising = by_value[by_value["influence_mean"] > 0].tail(N_INFLUENTIAL)[::-1]
-    lowering = by_value[by_value["influence_mean"] < 0].head(N_INFLUENTIAL)
-    data = pd.concat(
-        [
-            part.assign(effect=name, rank=range(1, len(part) + 1))
-            for name, part in ((RAISES, raising), (LOWERS, lowering))
-        ],
-        ignore_index=True,
-    )
+    data = both_ends(bias, ["influence_mean", "document"], N_INFLUENTIAL)
     data = data[["effect", "rank", *columns, "percent_of_baseline", *_WORD_COUNTS, "excerpt"]]
     templates = {
         "Effect on the bias": "{effect}",

@@ -157,7 +157,7 @@ def test_the_gradients_of_the_documents_at_both_ends_make_the_pages_of_all_gradi
 def test_page_shows_every_token_with_its_colour_and_words_of_the_test_in_bold(corpus, tmp_path):
     document = corpus.find("4#1")
     found = explain(corpus, document, TESTS["weat1"], read_gradients(corpus.setup, TESTS["weat1"]))
-    write_page(tmp_path / "page.html", "tiny", document, [(TESTS["weat1"], 0.5, found)])
+    write_page(tmp_path / "page.html", "tiny", document, [found])
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     Page(text)
     shown = re.search(r'<p class="text">(.*?)</p>', text, flags=re.S)[1]

@@ -14,6 +14,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.origins.attribution.scanner import Scanner
+from biaslab.origins.sets import LOWERS, RAISES
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["bias_gradient/ends/TEST"]
 N_ENDS = 50
@@ -39,11 +40,19 @@ def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
 
 def strongest(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return up to `N_ENDS` pairs that raise the bias most, and as many that lower it: ``ends/TEST.tsv``."""
-    ordered = pairs.sort_values(["elasticity_mean", "word", "context"])
-    raising = ordered[ordered["elasticity_mean"] > 0].tail(N_ENDS)[::-1].assign(effect="raises")
-    lowering = ordered[ordered["elasticity_mean"] < 0].head(N_ENDS).assign(effect="lowers")
-    table = pd.concat([raising, lowering], ignore_index=True)
-    return table.assign(rank=table.groupby("effect").cumcount() + 1)[list(COLUMNS)]
+    return both_ends(pairs, ["elasticity_mean", "word", "context"], N_ENDS)[list(COLUMNS)]
+
+
+def both_ends(table: pd.DataFrame, order: list[str], n: int) -> pd.DataFrame:
+    """Return up to `n` rows that raise the bias most, and as many that lower it, with effect and rank.
+
+    The first column of `order` is the effect on the bias; the others break ties.
+    """
+    ordered = table.sort_values(order)
+    raising = ordered[ordered[order[0]] > 0].tail(n)[::-1].assign(effect=RAISES)
+    lowering = ordered[ordered[order[0]] < 0].head(n).assign(effect=LOWERS)
+    ends = pd.concat([raising, lowering], ignore_index=True)
+    return ends.assign(rank=ends.groupby("effect").cumcount() + 1)
 
 
 def contributions(

@@ -233,10 +233,7 @@ def write_flips(
     outcomes_table: Path,
     brackets_table: Path,
 ) -> None:
-    """Write whether the removals that were predicted to flip the sign of a bias flip it.
-
-    `retrained` are the tables of the bias without the sets, of all jobs.
-    """
+    """Write whether the removals that were predicted to flip the sign of a bias flip it."""
     columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
     measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
     tables, parts = (read_parquet(sets), read_tsv(paths), measured, read_tsv(baseline)), []
@@ -249,10 +246,7 @@ def write_flips(
 
 
 def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, bias: float) -> pd.DataFrame:
-    """Compare predictions and observations without each set of a test: ``brittleness/outcomes.tsv``.
-
-    `sets` and `paths` are results of `predict_flips`.
-    """
+    """Compare predictions and observations without each set of a test: ``brittleness/outcomes.tsv``."""
     predicted = {
         form: rows.set_index(["estimator", "size"])["predicted"]
         for form, rows in paths.groupby("form", sort=False)

@@ -97,9 +97,7 @@ def cross_fit_sets(
 ) -> pd.DataFrame:
     """Predict the targeted sets of a test by baselines that selected them, and by the others.
 
-    `predict` maps names to functions that predict the change B(w~) - B(w) of each set. `sets` has a row per
-    set of the test: weat, set, kind, size, and the estimator of `values`. Return the rows of
-    ``cross_fitting/predictions.tsv``.
+    `predict` has functions that predict the change B(w~) - B(w) of each set. `sets` has a row per set.
     """
     n, rows = len(values), []
     numbers = sorted({1, n // 2, n - 1})  # of baselines that select
@@ -118,10 +116,7 @@ def cross_fit_sets(
 
 
 def with_outcomes(predictions: pd.DataFrame, baseline: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
-    """Add the observed change by the removal of each set to its predictions: ``cross_fitting.tsv``.
-
-    `baseline` and `observed` are the tables of the effect sizes before and after.
-    """
+    """Add the observed change by the removal of each set to its predictions: ``cross_fitting.tsv``."""
     before = dict(list(baseline.groupby("weat")["effect_size"]))
     after = dict(list(observed.groupby(["set", "weat"])["effect_size"]))
     rows = []

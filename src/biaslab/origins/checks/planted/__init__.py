@@ -16,7 +16,6 @@ copies, which differ only in the pairing:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,24 +23,14 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices, read_tests
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
+from biaslab.core.io import read_npz, read_parquet
 from biaslab.core.rng import stream
 from biaslab.embeddings.cooccurrence import count_corpus
-from biaslab.embeddings.corpus import read_tokens
-from biaslab.embeddings.vocabulary import WORDS, Vocabulary, read_vocabulary
+from biaslab.embeddings.corpus import Corpus, read_tokens, write_corpus
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 
 KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
 """Effects of planted documents on the bias."""
-
-
-@dataclass(frozen=True)
-class PlantedCorpus:
-    """A corpus with planted documents at its end."""
-
-    tokens: np.ndarray  # (n,) int32, ids in the new vocabulary
-    offsets: np.ndarray  # (n_documents + 1,) int64
-    documents: pd.DataFrame  # as ``planted/DOSE/documents.parquet``; original documents: source -1, pairs 0
-    vocabulary: Vocabulary
 
 
 def write_planted(
@@ -63,18 +52,9 @@ def write_planted(
     words = read_vocabulary(vocabulary)
     tokens, offsets = read_tokens(corpus, words)
     titles, tests = read_parquet(documents, ["id", "title"]), read_tests(word_sets, words.ids)
-    planted = plant(tokens, offsets, titles, words, tests, count, dose, seed)
-    new_words = planted.vocabulary
-    write_tsv(out_vocabulary, pd.DataFrame({"word": new_words.words, "count": new_words.counts}))
-    write_parquet(out_documents, planted.documents)
-    n_source = read_npz(corpus, ("n_source_tokens",))["n_source_tokens"]  # that of the original corpus
-    write_npz(
-        out_corpus,
-        tokens=planted.tokens,
-        offsets=planted.offsets,
-        n_source_tokens=np.int64(n_source),
-        **{WORDS: np.array(new_words.digest)},
-    )
+    n_source_tokens = int(read_npz(corpus, ("n_source_tokens",))["n_source_tokens"])
+    planted = plant(tokens, offsets, titles, words, tests, count, dose, seed, n_source_tokens)
+    write_corpus(planted, out_corpus, out_documents, out_vocabulary)
     count_corpus(out_corpus, out_vocabulary, window, out_cooccurrence, threads)
 
 
@@ -87,8 +67,9 @@ def plant(
     count: int,
     dose: float,
     seed: int,
-) -> PlantedCorpus:
-    """Plant `count` documents of each of `KINDS` for every test in a corpus.
+    n_source_tokens: int,
+) -> Corpus:
+    """Plant `count` documents of each of `KINDS` for every test at the end of a corpus.
 
     `dose` is the share of replaced tokens of a document, from 0 (an unchanged copy) to 1. All doses have the
     same documents, and a larger dose includes the pairs of a smaller dose.
@@ -125,8 +106,8 @@ def plant(
     order = np.argsort(-counts, kind="stable")
     new_id = np.empty(len(order), np.int32)
     new_id[order] = np.arange(len(order))
-    words = Vocabulary([vocabulary.words[i] for i in order], counts[order])
-    return PlantedCorpus(new_id[all_tokens], np.concatenate([offsets, ends]), table, words)
+    words = pd.DataFrame({"word": [vocabulary.words[i] for i in order], "count": counts[order]})
+    return Corpus(new_id[all_tokens], np.concatenate([offsets, ends]), words, table, n_source_tokens)
 
 
 def n_pairs(n_tokens: int, dose: float) -> int:

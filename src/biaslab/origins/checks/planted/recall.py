@@ -39,8 +39,7 @@ COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 def write_recall(documents: list[Path], recall: Path, pairs: Path, seed: int) -> None:
     """Write the recall of planted documents by every attribution.
 
-    `documents` are the tables of the documents of corpora with planted documents. Next to each table are the
-    folders `TABLES`, with a table of each test.
+    Next to each table of `documents` are the folders `TABLES`, with a table of each test.
     """
     recalls, comparisons = [], []
     for path in documents:
@@ -71,8 +70,7 @@ def recall_table(
 ) -> pd.DataFrame:
     """Count the planted documents at the top of every ranking: ``planted/recall.tsv`` of one test and dose.
 
-    `documents` is the table of `planting.plant`. Recall has Clopper and Pearson's 95% interval; the recall of
-    a random ranking is hypergeometric.
+    Recall has Clopper and Pearson's 95% interval; the recall of a random ranking is hypergeometric.
     """
     own_kinds = np.where(documents["weat"] == weat, documents["kind"], "")
     dose, n = float(documents["dose"].iloc[0]), len(documents)

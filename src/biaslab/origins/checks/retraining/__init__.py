@@ -70,10 +70,7 @@ def evaluate_retrainings(
 
 
 def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
-    """Compare the predicted bias of every set with its retrained embeddings: ``perturbations.tsv``.
-
-    If no random set was removed, the table has no random sets.
-    """
+    """Compare the predicted bias of every removed set with retrained embeddings: ``perturbations.tsv``."""
     retrained = {key: group.to_numpy() for key, group in observed.groupby(["set", "weat"])["effect_size"]}
     before = {key: group.to_numpy() for key, group in baseline.groupby("weat")["effect_size"]}
     rows = []

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from biaslab.bias.directions import project_targets
 from biaslab.bias.word_sets import WordSets, in_vocabulary
@@ -31,14 +30,10 @@ def project_words(
 
     Each embedding has its own axis, from its vectors of the attribute words (`biaslab.bias.directions`). A
     retrained embedding is measured only with the test that selected its documents; other sets have no rows.
-    The columns are those of ``projections.tsv``.
     """
     tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
-    trainings = tqdm(
-        read_trainings(batches, vocabulary), desc="projections", unit=" embeddings", disable=None
-    )
     parts = []
-    for training in trainings:
+    for training in read_trainings(batches, vocabulary, "projections"):
         name, kind = weat_and_kind(training.set) or ("", BASELINE)
         for weat in tests.values() if training.set == BASELINE else filter(None, [tests.get(name)]):
             ids = np.concatenate([weat.S, weat.T])

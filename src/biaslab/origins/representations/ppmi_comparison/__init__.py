@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
@@ -87,27 +86,25 @@ def compare_word_sets(
     """Measure random tests in every baseline embedding and in PPMI: ``ppmi/word_sets.tsv``."""
     sums = row_sums(x)
     ppmi = [ppmi_effect_size(x, sums, test) for test in tests]
-    glove = effect_sizes(batches, vocabulary, tests)
-    spread = glove.std(axis=0, ddof=1) if len(glove) > 1 else np.nan
     words = np.array(vocabulary.words, dtype=object)
     sets = [[",".join(words[getattr(test, name)]) for test in tests] for name in _COLUMNS[-4:]]
-    values = np.arange(len(tests)), ppmi, glove.mean(axis=0), spread, *sets
+    values = np.arange(len(tests)), ppmi, *effect_sizes(batches, vocabulary, tests), *sets
     return pd.DataFrame(dict(zip(_COLUMNS, values, strict=True)))
 
 
 def effect_sizes(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, tests: Sequence[WeatIndices]
-) -> np.ndarray:
-    """Measure random tests in every embedding of batch files: (n_embeddings, n_tests) float64."""
-    trainings = tqdm(read_trainings(batches, vocabulary), desc="random tests", unit="embedding", disable=None)
-    return np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
+) -> tuple[np.ndarray, np.ndarray | float]:
+    """Return the mean and the standard deviation of each random test over the embeddings of batch files."""
+    trainings = read_trainings(batches, vocabulary, "random tests")
+    values = np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
+    return values.mean(axis=0), values.std(axis=0, ddof=1) if len(values) > 1 else np.nan
 
 
 def correlate_word_sets(word_sets: pd.DataFrame, representation: str, seed: int) -> pd.DataFrame:
     """Regress effect sizes of random tests in GloVe on those in another representation (ppmi, word2vec).
 
-    One row: n_sets and `fit_columns`. `representation` also selects the random stream of the bootstrap over
-    the tests.
+    `representation` also selects the random stream of the bootstrap over the tests.
     """
     x = word_sets[representation if representation in word_sets else f"{representation}_mean"]
     fit = fit_columns(x, word_sets["glove_mean"], stream(seed, "bootstrap", representation))

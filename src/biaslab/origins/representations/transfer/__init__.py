@@ -39,11 +39,7 @@ def measure_word2vec(
     random_sets: Path,
     correlation: Path,
 ) -> None:
-    """Measure the bias, analogies and random tests in word2vec.
-
-    Analogies are measured in the baselines and without the largest sets. The random tests of the table
-    `glove` are used to compare word2vec with GloVe.
-    """
+    """Measure the bias, analogies and the random tests of the table `glove` in word2vec."""
     write_sets(vocabulary, word_sets, observed, embeddings)
     write_analogies([*baselines, *largest], vocabulary, analogies)
     columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
@@ -56,24 +52,20 @@ def measure_word2vec(
 def compare_word2vec(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: pd.DataFrame
 ) -> pd.DataFrame:
-    """Measure random tests in every word2vec embedding (Figure 9, right): ``word2vec/word_sets.tsv``.
-
-    `batches` are embeddings of the entire corpus; `word_sets` is ``ppmi/word_sets.tsv``, measured in GloVe.
-    """
+    """Measure the random tests of GloVe in word2vec (Figure 9): ``word2vec/word_sets.tsv``."""
     tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
-    values = effect_sizes(batches, vocabulary, tests)
+    mean, spread = effect_sizes(batches, vocabulary, tests)
     table = word_sets[["word_set", "glove_mean", "glove_sd"]].copy()
-    table.insert(1, "word2vec_mean", values.mean(axis=0))
-    table.insert(2, "word2vec_sd", values.std(axis=0, ddof=1) if len(values) > 1 else np.nan)
+    table.insert(1, "word2vec_mean", mean)
+    table.insert(2, "word2vec_sd", spread)
     return table
 
 
 def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.DataFrame:
     """Summarise the bias in every representation after each removal (Figure 4): ``transfer/changes.tsv``.
 
-    `samples` contains, for each measured representation of `REPRESENTATIONS`, a table with a row per
-    embedding: set (including `BASELINE`), weat, effect_size. Targeted sets have only their own test, random
-    sets all.
+    `samples` has for each measured representation a table with a row per embedding: set (including
+    `BASELINE`), weat, effect_size. Targeted sets have only their own test, random sets all.
     """
     listed = sets[[*COLUMNS["transfer/changes"][:5]]].drop_duplicates("set")
     parts = []
@@ -99,10 +91,9 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
 def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Compare the changes in every representation with those in GloVe: ``transfer/responses.tsv``.
 
-    The comparison is over the targeted sets of each test, which the bootstrap resamples if there are at
-    least three. The response r
-    minimises the sum of (c - r g)² over the changes c in the representation and g in GloVe. It is 1 if the
-    representation responds like GloVe.
+    The comparison is over the targeted sets of each test, which the bootstrap resamples if there are at least
+    three. The response r minimises the sum of (c - r g)² over the changes c in the representation and g in
+    GloVe. It is 1 if the representation responds like GloVe.
     """
     targeted = table[table["kind"] != RANDOM]
     tests = targeted["weat"].unique()

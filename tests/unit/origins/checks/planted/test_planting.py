@@ -96,11 +96,12 @@ def corpus(n_documents=20, length=30):
 def test_the_corpus_comes_first_and_words_are_sorted_anew():
     tokens, offsets, documents, words = corpus()
     other = WeatIndices("v", S + 8, T + 8, A + 8, B + 8)
-    made = plant(tokens, offsets, documents, words, [WEAT, other], 4, 0.5, 1)
+    made = plant(tokens, offsets, documents, words, [WEAT, other], 4, 0.5, 1, 700)
     before = [words.words[i] for i in tokens]
-    assert [made.vocabulary.words[i] for i in made.tokens[: len(tokens)]] == before
-    np.testing.assert_array_equal(np.bincount(made.tokens, minlength=N_WORDS), made.vocabulary.counts)
-    assert (np.diff(made.vocabulary.counts) <= 0).all()
+    assert made.vocabulary["word"][made.tokens[: len(tokens)]].tolist() == before
+    np.testing.assert_array_equal(np.bincount(made.tokens, minlength=N_WORDS), made.vocabulary["count"])
+    assert (np.diff(made.vocabulary["count"]) <= 0).all()
+    assert made.n_source_tokens == 700
     assert len(made.offsets) == len(made.documents) + 1 == 20 + 2 * 3 * 4 + 1
     assert made.documents["document"].tolist() == list(range(44))
     assert made.documents["id"].is_unique
@@ -181,8 +182,8 @@ def test_ties_are_broken_at_random():
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        (lambda _: plant(*corpus(), [WEAT], 21, 0.1, 1), "documents: 21 copies exceed the 20 documents"),
-        (lambda _: plant(*corpus(), [WEAT], 2, 1.5, 1), r"planted\.doses: 1\.5 is not a share"),
+        (lambda _: plant(*corpus(), [WEAT], 21, 0.1, 1, 0), "documents: 21 copies exceed the 20 documents"),
+        (lambda _: plant(*corpus(), [WEAT], 2, 1.5, 1, 0), r"planted\.doses: 1\.5 is not a share"),
         (lambda d: planted_tests(d[d["kind"] == ""], "there"), "there: the corpus has no planted documents"),
         (lambda d: check(d, {"ppmi": d.head(3)}), "the 3 documents of the table differ in .* from the 84"),
     ],
