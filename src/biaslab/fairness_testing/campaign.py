@@ -23,11 +23,9 @@ N_UNIFORM = 10_000
 
 
 def search(subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign) -> Phases:
-    """Search with a tester as printed in the paper.
+    """Search with a tester as printed in the paper, from rows in turn from the clusters of the data.
 
-    `campaign.seeds` is the number of starting rows (in turn from the clusters of the data), of uniform
-    starting samples, or of explored samples, depending on the tester. A tester that only draws samples draws
-    as many as walks from all seeds visit.
+    A tester that only draws samples draws as many as walks from all seeds visit.
     """
     seeds, n_seeds = X[:0], campaign.seeds
     if not tester.draws_seeds:

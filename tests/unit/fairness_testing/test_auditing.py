@@ -267,7 +267,8 @@ def test_a_row_keeps_its_own_protected_value_in_its_own_variant(tmp_path):
     model = DecisionTreeClassifier(max_depth=1).fit(table[["age"]], table["good"])
     adapted = adapt(model, 1, 2, schema.label, partial(as_table, schema=schema))
     rows = rows_for(adapted, tmp_path / "t.csv", data, schema)
-    variants = rows.variants(slice(0, 4), schema.protect(["age"]))["age"].tolist()
+    protected = schema.protect(["age"])
+    variants = rows.variants(rows.frame[:4], protected, protected.positions(rows.X[:4]))["age"].tolist()
     assert variants == [21, 39, 24, 39, 24, 39, 24, 38]  # the most frequent of the other range
     usual = describe_reading(data, schema, [["age"]], rows)[-1]
     assert "(20-29: 24, 30-39: 39)" in usual

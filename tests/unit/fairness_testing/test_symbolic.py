@@ -1,18 +1,16 @@
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from biaslab.classifiers.domain import Domain
-from biaslab.core.errors import InputError
-from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import symbolic
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.path_constraints import Choice, Explainer
 from biaslab.fairness_testing.testers.trails import count
-from fairness_data import make_subject, make_task, random_network
+from fairness_data import make_subject, make_task, random_network, rows
 from naive import fairness_testing as naive_fairness_testing
 
 NAMES = ("income", "group", "age", "balance", "sex")
@@ -38,10 +36,6 @@ def search(task, settings):
 def finds(task, n):
     """Seeds that are discriminatory."""
     return task.seeds[check(task.subject, task.seeds).discriminatory][:n]
-
-
-def same(one, other):
-    return all(np.array_equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
 
 
 def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
@@ -79,9 +73,7 @@ def test_search_equals_the_literal_queue(settings, columns):
     taken = literal(settings, 60, columns, (5, "symbolic", "search"), task.seeds.tolist())
     global_ = [(x, found) for x, found, rank in taken if rank > 2 and (settings.counts_seeds or rank != 5)]
     local = [(x, found) for x, found, rank in taken if rank <= 2]
-    for trail, expected in ((phases.global_, global_), (phases.local, local)):
-        assert trail.samples.tolist() == [x for x, _ in expected]
-        assert trail.discriminatory.tolist() == [found for _, found in expected]
+    assert (rows(phases.global_), rows(phases.local)) == (global_, local)
     assert len(local) > 10
     assert len(taken) > 50
 
@@ -118,15 +110,6 @@ def test_the_limit_counts_different_samples(settings):
     assert count(search(task, settings).joined(), task.subject.protected).n_samples == 70
 
 
-def test_same_seed_gives_the_same_trails_at_any_number_of_threads():
-    trails = []
-    for threads, seed in ((1, 12), (2, 12), (1, 13)):
-        set_threads(threads)
-        trails.append(search(make(45, n_explored=60, seed=seed), PAPER).joined())
-    assert same(trails[0], trails[1])
-    assert not same(trails[0], trails[2])
-
-
 def test_search_ends_when_all_samples_are_explored():
     task = make(columns=(1, 2, 3), n_explored=100, seed=16)  # leaves 20 different samples
     for settings in (PUBLISHED, PAPER):
@@ -134,16 +117,3 @@ def test_search_ends_when_all_samples_are_explored():
         assert count(trail, task.subject.protected).n_samples <= 20
         assert settings.repeats == (len(trail) > 20)
     assert len(search(make(), PAPER).joined()) == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_explored": -1}, "cannot explore -1 samples"),
-        ({"seeds": np.zeros((2, 4), np.int32)}, "seeds of 5 attributes"),
-        ({"data": np.zeros((0, 5), np.int32)}, "at least one row"),
-    ],
-)
-def test_bad_input_is_refused(change, message):
-    with pytest.raises(InputError, match=message):
-        search(replace(make(n_explored=5), **change), PAPER)

@@ -13,7 +13,6 @@ from biaslab.classifiers.models import Model
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.adf import farthest
-from biaslab.fairness_testing.testers.contract import Tester
 from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
 from biaslab.fairness_testing.testers.trails import Trail, Visits, empty
 from biaslab.fairness_testing.testers.two_phases import MAX_ITER, Finds
@@ -46,11 +45,7 @@ class Settings:
 def find_globally(
     subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> tuple[Trail, Finds]:
-    """Move seeds, (n, d) int32, towards the decision boundary until they are discriminatory.
-
-    No draws are needed: a sample without agreeing gradients does not move. The trail has all checked samples,
-    seed by seed.
-    """
+    """Move seeds towards the decision boundary until they are discriminatory, without any of the draws."""
     domain, protected = subject.domain, subject.protected
     X = domain.clip(seeds)
     momenta = np.zeros((2, *X.shape))
@@ -71,8 +66,7 @@ def find_globally(
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples; a step without a find returns to the start of the walk.
 
-    The draws, (g, hops, 3) uniform, choose attribute, direction and partner. The trail has the starts and all
-    tried samples, walk by walk.
+    The draws choose attribute, direction and partner. The trail has the starts and all tried samples.
     """
     domain, visits = subject.domain, Visits()
     if not len(finds.seeds):
@@ -122,10 +116,7 @@ class _Partners:
 
 
 def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-    """Return the gradients of the probability of labels, (n, d) float64.
-
-    The cross entropy is J = -log p, therefore dp/dx = -p dJ/dx; `outputs`, (n, k), are of the samples.
-    """
+    """Return the gradients of the probability p of labels: dp/dx = -p dJ/dx with the cross entropy J."""
     p = outputs[np.arange(len(X)), labels].astype(float)
     return -p[:, None] * model.input_gradients(X, labels)
 
@@ -157,13 +148,18 @@ def _farthest_pair(subject: Subject, X: np.ndarray, result: Check, own_partner: 
     )
 
 
-def _describe(name: str, title: str, update_interval: int | None) -> Tester:
-    paper = Settings(update_interval)
-    modes = {names.PUBLISHED: replace(paper, checks_last=False, own_partner=True), names.PAPER: paper}
-    return two_phases.make_tester(
-        find_globally, walk, "eidig", name=name, title=title, modes=modes, is_later=True
+TESTERS = [
+    two_phases.make_tester(
+        find_globally,
+        walk,
+        "eidig",
+        name=title.lower(),
+        title=title,
+        modes={
+            names.PUBLISHED: Settings(update_interval, checks_last=False, own_partner=True),
+            names.PAPER: Settings(update_interval),
+        },
+        is_later=True,
     )
-
-
-EIDIG_5 = _describe("eidig-5", "EIDIG-5", 5)
-EIDIG_INF = _describe("eidig-inf", "EIDIG-INF", None)
+    for title, update_interval in (("EIDIG-5", 5), ("EIDIG-INF", None))
+]
