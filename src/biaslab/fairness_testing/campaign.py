@@ -5,6 +5,7 @@ import pandas as pd
 
 from biaslab.classifiers.encoding import decode
 from biaslab.classifiers.schema import Schema
+from biaslab.fairness_testing.auditing import N_UNIFORM
 from biaslab.fairness_testing.cases import N_CLUSTERS, cluster, take_turns
 from biaslab.fairness_testing.names import PAPER
 from biaslab.fairness_testing.settings import Campaign
@@ -17,9 +18,6 @@ from biaslab.fairness_testing.testers.discrimination import (
     uniform_fairness,
 )
 from biaslab.fairness_testing.testers.trails import Phases
-
-N_UNIFORM = 10_000
-"""The number of uniform samples for the fairness estimate."""
 
 
 def search(subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign) -> Phases:

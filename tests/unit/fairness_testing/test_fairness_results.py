@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import SETTING
 from biaslab.fairness_testing.report import averages, figures, results, tables
-from biaslab.run.area import TABLE, Unit, load_area
+from biaslab.run.area import TABLE, load_area
 from biaslab.run.reports import Results, open_unit, write_report
 from fairness_report_data import AUTHORS, N_REPETITIONS, OWN, units_of, write_results
 
@@ -125,7 +124,7 @@ def test_growth_compares_the_halves_of_the_seeds(curve, expected):
 
 
 def test_every_printed_number_of_the_tables_is_shown(folder, units):
-    printed = results.printed_numbers(units)
+    printed = units[0].printed()
     pages = "".join(path.read_text() for path in (folder / "tables").glob("*.md"))
     shown = re.compile(r"adf-(table(3|4|5|6|7|10|12)|average)-")
     numbers = [text for name, text in printed.items() if shown.match(name)]
@@ -171,13 +170,6 @@ def test_a_fair_classifier_has_tables_and_figures(tmp_path):
     shown = read_tsv(folder / "tables/table10_cost.tsv")
     assert shown["queries_per_1000"].isna().all()
     assert len(read_tsv(folder / "figures/retraining.tsv")) == 1
-
-
-def test_a_registry_of_another_area_is_refused(folder, tmp_path):
-    (tmp_path / "other.tsv").write_text("claim_id\tpublished\nx\t1\n")
-    unit = Unit("bank", files={"claims": str(tmp_path / "other.tsv")})
-    with pytest.raises(InputError, match="name the registry of the fairness testing claims"):
-        tables.classifiers([open_unit(AREA, unit, folder.parent)])
 
 
 @pytest.fixture
