@@ -13,7 +13,7 @@ from biaslab.fairness_testing.testers.adf import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.two_phases import MAX_ITER
 from fairness_data import blind, make_subject, make_task, random_network, rows, small_domain
-from naive import fairness_testing as naive_fairness_testing
+from naive import fairness_testing as naive
 
 SEED, HOPS = 3, 30
 ALWAYS, METROPOLIS = 1.0, float(np.exp(-1))
@@ -62,7 +62,7 @@ def wrapped(network, input_gradients):
 def literal_start(network, x, number, domain, columns, settings):
     """The oracle's global phase from one seed."""
     draws = stream(SEED, "adf", number, "global").random((MAX_ITER, 2))
-    return naive_fairness_testing.adf_global(network, x, domain, columns, draws, settings)
+    return naive.adf_global(network, x, domain, columns, draws, settings)
 
 
 def literal(network, seeds, columns, settings):
@@ -72,7 +72,7 @@ def literal(network, seeds, columns, settings):
         checked, is_found, partner = literal_start(network, x, i, domain, columns, settings)
         global_ += [(v, False) for v in checked[:-1]] + [(checked[-1], is_found)]
         if is_found:
-            local += naive_fairness_testing.adf_local(
+            local += naive.adf_local(
                 network, checked[-1], partner, domain, columns, local_draws(i, HOPS), settings
             )
     return global_, local
@@ -113,7 +113,7 @@ def test_published_walks_equal_basin_hopping_by_scipy(domain, seed):
     phases = search(network, seeds, (1,), PUBLISHED, domain, hops=hops)
     for i in np.unique(phases.local.seed):
         checked, _, partner = literal_start(network, seeds[i], i, domain, (1,), PUBLISHED)
-        asked = naive_fairness_testing.adf_basinhopping(
+        asked = naive.adf_basinhopping(
             network, checked[-1], partner, domain, (1,), local_draws(i, hops), PUBLISHED
         )
         mine = phases.local.seed == i

@@ -11,7 +11,7 @@ from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.path_constraints import Choice, Explainer
 from biaslab.fairness_testing.testers.trails import count
 from fairness_data import make_subject, make_task, random_network, rows
-from naive import fairness_testing as naive_fairness_testing
+from naive import fairness_testing as naive
 
 NAMES = ("income", "group", "age", "balance", "sex")
 DOMAIN = Domain(NAMES, np.array([0, 0, 1, -2, 0], np.int32), np.array([4, 2, 4, 4, 1], np.int32))
@@ -42,7 +42,7 @@ def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
     """The oracle's visits, with explanations of the streams that the search draws from."""
     task = make(columns=columns)
     network, domain = task.subject.model, task.subject.domain
-    seeds = [naive_fairness_testing.adf_clip(x, domain) for x in seeds] if settings.clip_seeds else seeds
+    seeds = [naive.adf_clip(x, domain) for x in seeds] if settings.clip_seeds else seeds
     explainer = Explainer(network, task.data, N_NEIGHBOURS)
 
     def explain(x, step):
@@ -52,16 +52,14 @@ def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
         return list(zip(*columns, strict=True))
 
     def is_found(x):
-        return naive_fairness_testing.is_discriminatory(
+        return naive.is_discriminatory(
             lambda v: int(network.labels(np.array([v], np.int32))[0]), x, domain, columns
         )
 
     def solve(constraints, x):
-        return naive_fairness_testing.solve_constraints(constraints, x, domain, settings.choice)
+        return naive.solve_constraints(constraints, x, domain, settings.choice)
 
-    return naive_fairness_testing.symbolic_search(
-        seeds, limit, columns, settings, is_found, explain, solve, local, global_
-    )
+    return naive.symbolic_search(seeds, limit, columns, settings, is_found, explain, solve, local, global_)
 
 
 @pytest.mark.parametrize(
