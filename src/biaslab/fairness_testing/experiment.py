@@ -301,7 +301,17 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -
 
     A tester that runs out of seeds repeats them with other random numbers.
     """
-    task, settings = task_of(case, tester, budget, effort), tester.settings(mode, case.published_bounds)
+    n_values = len(case.subject.protected.values)
+    # Each part spends about half of the queries if walks follow from all its seeds.
+    part_seeds = max(1, budget // (2 * effort.hops * n_values))
+    task = case.task(
+        seeds=case.seeds[stream(effort.seed, "budgets").permutation(len(case.seeds))],
+        hops=effort.hops,
+        n_drawn=budget // n_values + 1,
+        seed=effort.seed,
+        part_seeds=None if tester.draws_seeds else part_seeds,
+    )
+    settings = tester.settings(mode, case.published_bounds)
     parts, n_queries, number = [], 0, 0
     while n_queries < budget:
         seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
@@ -316,21 +326,6 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -
         number += 1
     trail = trails.join(parts)
     return trail.take(np.cumsum(trail.queries) <= budget)
-
-
-def task_of(case: Case, tester: Tester, budget: int, effort: Budgets) -> Task:
-    """Return the task of a tester with a query budget."""
-    order = stream(effort.seed, "budgets").permutation(len(case.seeds))
-    n_values = len(case.subject.protected.values)
-    # Each part spends about half of the queries if walks follow from all its seeds.
-    part_seeds = max(1, budget // (2 * effort.hops * n_values))
-    return case.task(
-        seeds=case.seeds[order],
-        hops=effort.hops,
-        n_drawn=budget // n_values + 1,
-        seed=effort.seed,
-        part_seeds=None if tester.draws_seeds else part_seeds,
-    )
 
 
 def count_trail(case: Case, trail: Trail) -> dict[str, int]:

@@ -212,14 +212,10 @@ def test_who_runs_out_of_seeds_takes_them_again():
 
 
 @pytest.mark.parametrize("name", ["adf", "random", "aequitas"])
-def test_parts_do_not_matter_and_finds_are_counted_as_the_text_says(name, monkeypatch):
+def test_finds_are_counted_as_the_text_says(name):
     case, effort = budget_case((1, 4), "group,sex"), replace(BUDGETS, hops=5)
     trail = experiment.spend(case, TESTERS[name], "paper", 900, effort)
-    task = experiment.task_of
-    monkeypatch.setattr(experiment, "task_of", lambda *a: replace(task(*a), part_seeds=None))
-    whole = experiment.spend(case, TESTERS[name], "paper", 900, effort)
-    assert (trail.samples == whole.samples).all()
-    assert trail.queries.sum() == whole.queries.sum() <= 900
+    assert trail.queries.sum() <= 900
     assert (np.diff(trail.seed) >= 0).all()  # seed by seed
     assert (trail.discriminatory == check(case.subject, trail.samples).discriminatory).all()
     n_samples, n_found = naive.count_trail(trail.samples.tolist(), trail.discriminatory, (1, 4))
