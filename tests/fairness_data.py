@@ -67,3 +67,13 @@ def make_task(subject, seeds=None, **changes):
     seeds = np.empty((0, subject.domain.n_attributes), np.int32) if seeds is None else seeds
     task = {"data": seeds[:0], "seeds": seeds, "n_seeds": len(seeds), "seed": 1}
     return Task(subject, **task | {"hops": 0, "n_explored": 0, "n_drawn": 0} | changes)
+
+
+def rows(trail):
+    """The samples of a trail, each with whether it is discriminatory."""
+    return list(zip(trail.samples.tolist(), trail.discriminatory.tolist(), strict=True))
+
+
+def content(phases):
+    """The bytes of both trails."""
+    return [array.tobytes() for trail in (phases.global_, phases.local) for array in vars(trail).values()]

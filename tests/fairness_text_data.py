@@ -57,13 +57,6 @@ def _product(x, matrix):
     return sum(x[:, j, None] * row for j, row in enumerate(matrix))
 
 
-def blind_model(seed):
-    """A classifier that takes all values of the feature for the same word."""
-    model = TanhModel(seed)
-    model.vectors[VALUES] = model.vectors[VALUES].mean(axis=0)
-    return model
-
-
 def neighbours_of(vectors, k=4):
     """The k words of the largest dot product, no values, and some words without any or with one alone."""
     scores = vectors @ vectors.T

@@ -112,7 +112,6 @@ class TorchModel(LogitModel):
     """A torch module that returns logits, in evaluation mode; a `models.Model`.
 
     A library's order of summation may depend on the batch size, so equal samples can differ in the last bits.
-    A label changes only if two logits are equal up to rounding.
     """
 
     def __init__(self, module: "torch.nn.Module", n_attributes: int, n_classes: int) -> None:
@@ -144,10 +143,9 @@ class TorchModel(LogitModel):
 class CallableModel:
     """A function that returns probabilities; a `models.Model`.
 
-    A gradient uses central differences, which need 2 d queries. They differ from the sample by one unit in
-    one attribute and can lie outside the domain, so that models constant between integers (trees) also have a
-    gradient. `order` has the column of the function's output for each class. `table_function` takes rows of a
-    table instead of samples, for a classifier that was fitted on named columns.
+    A gradient uses central differences of one unit, so that models constant between integers (trees) also
+    have a gradient. `order` has the column of the function's output for each class. `table_function` takes
+    rows of a table instead of samples, for a classifier that was fitted on named columns.
     """
 
     def __init__(

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaslab.core.errors import InputError
-
 
 @dataclass(frozen=True)
 class Domain:
@@ -36,12 +34,7 @@ class Domain:
 
     def columns(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the columns of named attributes."""
-        unknown = [name for name in names if name not in self.names]
-        if unknown:
-            raise InputError(f"there is no attribute '{unknown[0]}'; choose from {', '.join(self.names)}")
-        if not names or len(set(names)) < len(names):
-            raise InputError(f"protected attributes [{', '.join(names)}]: name at least one, and each once")
-        return tuple(self.names.index(name) for name in names)
+        return tuple(map(self.names.index, names))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from biaslab.classifiers.encoding import describe_trimmed, read_rows, read_table
+from biaslab.classifiers.encoding import count_by_group, describe_trimmed, read_rows, read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import separator_hint, write_text
@@ -26,7 +26,6 @@ MAX_VALUES = 50
 MAX_MISSING = 0.2
 """Maximum share of missing values of a column; rows with a missing value are left out."""
 N_BINS = 10
-_MAX_GROUPS = 20  # groups of which left-out rows are counted
 
 _PROTECTED = re.compile(
     r"(?i)(?<![a-z])(sex|gender|race|ethnic\w*|age|religion|nationality|disab\w*|marital\w*)(?![a-z])"
@@ -49,10 +48,9 @@ class Draft:
 
 
 def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
-    """Describe a table (text, with a header); a classifier predicts the column `label`.
+    """Describe a table with a header; a classifier predicts the column `label`.
 
-    Without `protected`, columns with the name of a protected attribute are protected. The draft encodes its
-    own table without an error.
+    Without `protected`, columns with the name of a protected attribute are protected.
     """
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
@@ -154,10 +152,9 @@ def _left_out_rows(
         " 'missing' to the values)."
     ]
     for name in protected:
-        counts = table.assign(lacks=lacks)[~is_missing[name]].groupby(name)["lacks"].agg(["sum", "size"])
-        if len(counts) <= _MAX_GROUPS:
-            groups = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
-            notes.append(f"Skipped rows by {name}: {', '.join(groups)}.")
+        is_known = ~is_missing[name].to_numpy()
+        if counts := count_by_group(lacks.to_numpy()[is_known], table[name].to_numpy()[is_known]):
+            notes.append(f"Skipped rows by {name}: {counts}.")
     return notes
 
 

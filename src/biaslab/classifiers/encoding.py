@@ -26,6 +26,8 @@ __all__ = ["Data", "decode", "read_table"]
 
 CHUNK_ROWS = 2**14
 """Number of rows of text in memory at a time."""
+MAX_GROUPS = 20
+"""Maximum number of groups or values that a line names."""
 
 _UNREADABLE, MISSING = np.iinfo(np.int64).min, np.iinfo(np.int64).min + 1
 _INT32 = np.iinfo(np.int32)
@@ -147,6 +149,13 @@ def describe_trimmed(n: int) -> list[str]:
     return [f"{rows} blanks around a value, which are trimmed."] if n else []
 
 
+def count_by_group(is_counted: np.ndarray, groups: np.ndarray) -> str:
+    """Return the counted and all rows of each group, such as "a 1 of 3, b 0 of 2"; "" for many groups."""
+    counts = pd.Series(is_counted).groupby(groups).agg(["sum", "size"])
+    texts = [f"{group} {row['sum']:,} of {row['size']:,}" for group, row in counts.iterrows()]
+    return ", ".join(texts) if len(texts) <= MAX_GROUPS else ""
+
+
 def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
     """Decode samples into the words of the schema.
 
@@ -169,10 +178,9 @@ def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
 
 
 def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
-    """Convert encoded samples, which may be no integers, to the columns of their table.
+    """Convert encoded samples, rounded and clipped, to the columns of their table.
 
-    Numbers are rounded, and clipped to the domain of categories and bins. Columns have the numbers and words
-    of the file; a range of numbers becomes its lowest number.
+    Columns have the numbers and words of the file; a range of numbers becomes its lowest number.
     """
     columns = {}
     for codes, attribute in zip(np.rint(X).astype(np.int64).T, schema.attributes, strict=True):
@@ -238,10 +246,7 @@ def read_rows(
     last_line_open: bool = False,
     trimmed: list[int] | None = None,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the fields of every line that is neither blank nor a comment.
-
-    `trimmed` collects the lines with blanks around a field.
-    """
+    """Yield every line that is neither blank nor a comment; `trimmed` collects lines with blanks."""
     if not last_line_open:
         check_whole(path)
     try:
@@ -327,19 +332,10 @@ def _check_lengths(
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a file and their encoded samples.
+    """The rows of a file and their encoded samples."""
 
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        All columns of the file, with the types inferred by `pandas.read_csv`.
-    X : (n, d) int32
-        The rows, encoded by the schema.
-    schema : Schema
-    """
-
-    frame: pd.DataFrame
-    X: np.ndarray
+    frame: pd.DataFrame  # all columns of the file, with the types inferred by `pandas.read_csv`
+    X: np.ndarray  # (n, d) int32
     schema: Schema
 
     @classmethod
@@ -356,25 +352,15 @@ class Rows:
         frame = pd.read_csv(text, skip_blank_lines=False)[np.isin(numbers, lines)]
         return cls(frame.reset_index(drop=True).infer_objects(), X, schema)
 
-    def variants(self, rows: slice, protected: Protected) -> pd.DataFrame:
-        """Return rows with every combination of protected values, grouped by row.
+    def variants(self, own: pd.DataFrame, protected: Protected, positions: np.ndarray) -> pd.DataFrame:
+        """Return n rows of a table with every combination of protected values, grouped by row.
 
-        The combination of the row itself keeps the row's own values. Other combinations have the most
-        frequent values of the file, or the values of the schema if the file has none.
-        """
-        positions = np.repeat(protected.positions(self.X[rows]), len(protected.values))
-        return self.combine(self.frame[rows], self.X[rows], protected, positions)
-
-    def combine(
-        self, own: pd.DataFrame, X: np.ndarray, protected: Protected, positions: np.ndarray
-    ) -> pd.DataFrame:
-        """Return rows of a table, encoded as `X`, with every combination of protected values.
-
-        `positions`, (n * m,), has the combination of each row itself, which keeps the row's values.
+        The combination of a row itself, in `positions`, keeps the row's own values. Other combinations have
+        the usual values.
         """
         n, m = len(own), len(protected.values)
         table = own.loc[np.repeat(own.index, m)].reset_index(drop=True)
-        others = np.tile(np.arange(m), n) != positions
+        others = np.tile(np.arange(m), n) != np.repeat(positions, m)
         for place, values in zip(protected.columns, protected.values.T, strict=True):
             attribute = self.schema.attributes[place]
             usual = pd.Series([self.usual(place, int(code)) for code in values])
@@ -384,10 +370,7 @@ class Rows:
         return table
 
     def draw(self, X: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
-        """Return rows of a table for encoded samples, (n, d) int32.
-
-        Each value is drawn from the values of the file with this code, or is the value of the schema.
-        """
+        """Return rows of a table for samples: values of the file with their codes, or else of the schema."""
         columns = {}
         for place, attribute in enumerate(self.schema.attributes):
             values, codes = self.frame[attribute.column], self.X[:, place]

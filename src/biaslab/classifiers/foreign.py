@@ -33,11 +33,7 @@ def import_object(reference: str) -> object:
 
 
 def ask(name: str, what: str, how: str, function: Callable, *arguments: Any) -> Any:
-    """Call a user's function; report any exception in one line.
-
-    Messages contain the name of the classifier (`name`), its input (`what`) and how to call it yourself
-    (`how`).
-    """
+    """Call a user's function on an input (`what`); report any exception, and how to call it yourself."""
     try:
         return function(*arguments)
     except InputError:
@@ -65,7 +61,7 @@ def numbers(answer: Any, name: str) -> np.ndarray:
 def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> None:
     """Raise an error unless `p` has probabilities of all classes, (n, k), or of one class, (n,).
 
-    The message names the classifier (`name`) and the input, `what` and its number, counted from `start`.
+    The message names the input, `what` and its number, counted from `start`.
     """
     rows = p.reshape(len(p), -1)
     wrongs = [
@@ -84,10 +80,7 @@ def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> 
 
 
 def classes_of(classifier: object) -> list[str] | None:
-    """Return the names of a classifier's outputs, in their order; None if it has no ``classes_``.
-
-    The attribute may belong to the classifier, a function, or the object of a method.
-    """
+    """Return the names of a classifier's outputs, in their order; None if it has no ``classes_``."""
     classes = getattr(getattr(classifier, "__self__", classifier), "classes_", None)
     if classes is None:
         return None
@@ -106,11 +99,7 @@ def classes_of(classifier: object) -> list[str] | None:
 def positive_column(
     name: str, classes: Sequence[str] | None, positive: str | None, option: str = "--positive"
 ) -> int:
-    """Return the column of the positive class in two columns of probabilities, named by `classes_of`.
-
-    The positive class is `positive`; without it, 1 or True. The error message names `option` if `positive` is
-    no class.
-    """
+    """Return the column of the positive class, by default 1 or True, among two columns named by `classes`."""
     if classes is None:
         raise InputError(
             f"{name} returned two columns and has no classes_ that names the columns; return the"

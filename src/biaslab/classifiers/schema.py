@@ -72,11 +72,7 @@ class Integer:
     coded: _Coded = False
 
     def code(self, text: str) -> int:
-        """Return the code of a field; without `clip`, it may lie outside the domain.
-
-        For all types of attributes, the message of a ValueError continues a sentence that begins with the
-        field.
-        """
+        """Return the code of a field; the message of a ValueError continues a sentence about the field."""
         number = _whole(text)
         if self.coded:
             return number
@@ -311,6 +307,8 @@ class Schema:
         if unknown := next((name for name in names if name not in all_names), None):
             near = suggest(unknown, all_names) or f"; there are {', '.join(all_names)}"
             raise InputError(f"{self.name}: there is no attribute '{unknown}'{near}")
+        if len(set(names)) < len(names):
+            raise InputError(f"protected attributes [{', '.join(names)}]: name at least one, and each once")
         columns = self.domain.columns(names)
         sizes = [int(self.domain.high[c]) - int(self.domain.low[c]) + 1 for c in columns]
         if (n := int(np.prod(sizes, dtype=object))) > MAX_PROTECTED_VALUES:

@@ -75,21 +75,9 @@ class Training:
 
         `order` has rows in the order of their use, which may repeat; the last batch may be shorter.
         """
+        state = self._sizes, self._weights, self._biases, self._means, self._step
         self._step = _training_kernels.train_batches(
-            inputs,
-            y,
-            order,
-            self._batch,
-            self._start.n_classes,
-            self._sizes,
-            self._weights,
-            self._biases,
-            self._means,
-            self._step,
-            learning_rate,
-            BETA1,
-            BETA2,
-            EPSILON,
+            inputs, y, order, self._batch, self._start.n_classes, *state, learning_rate, BETA1, BETA2, EPSILON
         )
 
     @property
@@ -113,9 +101,6 @@ def train(
     *,
     epochs: int,
     seed: int,
-    learning_rate: float = LEARNING_RATE,
-    batch: int = BATCH,
-    start: Network | None = None,
 ) -> Network:
     """Train a network.
 
@@ -129,37 +114,34 @@ def train(
         Passes over the samples, each in another order.
     seed : int
         Equal seeds give equal networks with any number of threads.
-    learning_rate : float
-    batch : int
-        Samples per step.
-    start : Network, optional
-        The network to start from; by default an `initial_network` of standardised attributes. If training
-        ends with one label for all samples (all units of a layer are dead), the next initial network is used.
 
     Returns
     -------
     Network
-        The network after the last epoch.
+        The network after the last epoch. If training ends with one label for all samples (all units of a
+        layer are dead), it starts over from other weights, at most five times.
 
     Raises
     ------
     InputError
-        If samples, labels and `start` are inconsistent.
+        If samples and labels are inconsistent.
     """
-    check_training_data(X, y, n_classes)
-    if start and (start.n_attributes, start.n_classes) != (X.shape[1], n_classes):
+    if X.ndim != 2 or not len(X) or y.shape != (len(X),):
         raise InputError(
-            f"the network to start from has {start.n_attributes} attributes and {start.n_classes} classes, "
-            f"the data {X.shape[1]} and {n_classes}; train a new one"
+            f"samples {X.shape} and labels {y.shape}: pass one label per sample, and at least one sample"
+        )
+    if y.min() < 0 or y.max() >= n_classes:
+        raise InputError(
+            f"labels are {y.min()} to {y.max()}; those of {n_classes} classes are 0 to {n_classes - 1}"
         )
     standard = Standardisation.of(X)
     inputs, labels = standard.inputs(X), np.ascontiguousarray(y, np.int64)
-    for attempt in range(1 if start else ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         rng = stream(seed, "training", attempt)
-        initial = start or standard.fold(initial_network(X.shape[1], n_classes, rng))
-        training = Training(standard.unfold(initial), batch=batch)
+        initial = standard.fold(initial_network(X.shape[1], n_classes, rng))
+        training = Training(standard.unfold(initial))
         for _ in range(epochs):
-            training.run(inputs, labels, rng.permutation(len(X)), learning_rate)
+            training.run(inputs, labels, rng.permutation(len(X)), LEARNING_RATE)
         network = standard.fold(training.network)
         if len(np.unique(network.labels(X))) > 1 or len(np.unique(y)) == 1:
             break
@@ -170,15 +152,3 @@ def initial_network(n_attributes: int, n_classes: int, rng: np.random.Generator)
     """Return an untrained network: weights from N(0, 1), scaled to norm 1 for each unit, and zero biases."""
     weights = [rng.normal(size=shape) for shape in itertools.pairwise((n_attributes, *HIDDEN, n_classes))]
     return Network([w / np.linalg.norm(w, axis=0) for w in weights], [np.zeros(w.shape[1]) for w in weights])
-
-
-def check_training_data(X: np.ndarray, y: np.ndarray, n_classes: int) -> None:
-    """Raise an error for inconsistent samples and labels."""
-    if X.ndim != 2 or not len(X) or y.shape != (len(X),):
-        raise InputError(
-            f"samples {X.shape} and labels {y.shape}: pass one label per sample, and at least one sample"
-        )
-    if y.min() < 0 or y.max() >= n_classes:
-        raise InputError(
-            f"labels are {y.min()} to {y.max()}; those of {n_classes} classes are 0 to {n_classes - 1}"
-        )

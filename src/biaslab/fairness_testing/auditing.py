@@ -30,10 +30,12 @@ from tqdm import tqdm
 
 from biaslab.classifiers.adapters import adapt
 from biaslab.classifiers.encoding import (
+    MAX_GROUPS,
     MISSING,
     Data,
     Rows,
     as_table,
+    count_by_group,
     decode,
     describe_trimmed,
     rounded_attributes,
@@ -50,7 +52,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, is_below_chance, mean_interval, share_interval
 from biaslab.core.values import check_values
 from biaslab.fairness_testing.names import TRAIN
-from biaslab.fairness_testing.testers.discrimination import Subject, draw, uniform_fairness
+from biaslab.fairness_testing.testers.discrimination import Subject, uniform_fairness
 
 BATCH = 4096
 MIN_SAMPLES = 10
@@ -206,18 +208,17 @@ def audit(
 ) -> Audited:
     """Query a classifier on all variants of the rows of a table, and compare the groups of rows.
 
-    `rows` are the rows of the file, from `rows_for`. `reference` is the value that all others are compared
-    with, by default the value with the highest rate.
+    `rows` are from `rows_for`. By default, the reference is the value with the highest rate.
     """
     X, values = table.X, subject.protected.values
     texts = np.tile(subject.domain.low, (len(values), 1))
     texts[:, subject.protected.columns] = values
     texts = decode(texts, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
     names = np.array([", ".join(row) for row in texts], object)  # of the combinations of protected values
-    p = _answers(subject, X, rows)
+    own = subject.protected.positions(X)
+    p = _answers(subject, X, own, rows)
     labels = p.argmax(axis=2)
     p, is_good = p[:, :, favourable], labels == favourable
-    own = subject.protected.positions(X)
     has_value = own >= 0
     predicted = predict(subject.model, table, rows)
     groups = names[own[has_value]], predicted[has_value] == favourable, table.y[has_value] == favourable
@@ -307,8 +308,7 @@ def group_measures(
 def equalized_odds(groups: pd.DataFrame) -> tuple[float, float, float]:
     """Return the largest difference of two groups in the true or false positive rate, with its interval.
 
-    The interval is from the largest lower to the largest upper end of the absolute differences, with
-    simultaneous intervals (Bonferroni).
+    The interval is from the largest lower to the largest upper end of simultaneous intervals (Bonferroni).
     """
     pairs = list(itertools.combinations(groups.to_dict("records"), 2))
     level = 1 - (1 - LEVEL) / max(2 * len(pairs), 1)
@@ -321,34 +321,30 @@ def equalized_odds(groups: pd.DataFrame) -> tuple[float, float, float]:
 
 
 def _uniform_fairness(subject: Subject, rows: Rows | None, seed: int) -> tuple[float, float, float]:
-    """Return the discriminatory share of the domain, with its interval.
-
-    With rows of a table, a sample has numbers that the file contains for the encoded numbers.
-    """
+    """Return the discriminatory share of the domain, with its interval."""
     if rows is None:
         return uniform_fairness(subject, n=N_UNIFORM, seed=seed)
     rng = stream(seed, "uniform fairness")
-    X = draw(subject, N_UNIFORM, rng)
-    frame, n_found = rows.draw(X, rng), 0
-    for first in range(0, len(X), BATCH):
-        part = slice(first, first + BATCH)
-        no_rows = np.full(len(X[part]) * len(subject.protected.values), -1)
-        variants = rows.combine(frame[part], X[part], subject.protected, no_rows)
-        labels = subject.model.table_probabilities(variants).argmax(axis=1).reshape(len(X[part]), -1)
-        n_found += int((labels != labels[:, :1]).any(axis=1).sum())
+    X = subject.domain.draw(N_UNIFORM, rng)
+    labels = _answers(subject, X, np.full(len(X), -1), rows, rows.draw(X, rng)).argmax(axis=2)
+    n_found = int((labels != labels[:, :1]).any(axis=1).sum())
     return n_found / len(X), *share_interval(n_found, len(X))
 
 
-def _answers(subject: Subject, X: np.ndarray, rows: Rows | None) -> np.ndarray:
-    """Return the probabilities of all variants of the rows, (n, m, k)."""
+def _answers(
+    subject: Subject, X: np.ndarray, own: np.ndarray, rows: Rows | None, frame: pd.DataFrame | None = None
+) -> np.ndarray:
+    """Return the probabilities of all variants, (n, m, k); `frame` has other rows than those of the file."""
     batches = []
+    frame = rows.frame if rows and frame is None else frame
     for first in tqdm(range(0, len(X), BATCH), desc="variants", unit_scale=BATCH, unit=" rows", disable=None):
         part = slice(first, first + BATCH)
         if rows is None:
             variants = subject.protected.variants(X[part])
             p = subject.model.probabilities(variants.reshape(-1, X.shape[1]))
         else:
-            p = subject.model.table_probabilities(rows.variants(part, subject.protected))
+            variants = rows.variants(frame[part], subject.protected, own[part])
+            p = subject.model.table_probabilities(variants)
         batches.append(p.reshape(len(X[part]), len(subject.protected.values), -1))
     return np.concatenate(batches).astype(np.float64)
 
@@ -374,8 +370,7 @@ def _values(is_good: np.ndarray, names: np.ndarray) -> pd.DataFrame:
 def _pairs(p: np.ndarray, is_good: np.ndarray, names: np.ndarray) -> pd.DataFrame:
     """Return the share of rows that favour the first value over the second, for each ordered pair.
 
-    The most different pair is chosen after looking, so that intervals of all pairs are simultaneous
-    (Bonferroni).
+    Intervals are simultaneous (Bonferroni), because the most different pair is chosen after looking.
     """
     rows, level = [], pair_level(len(names))
     for a, b in itertools.permutations(range(len(names)), 2):
@@ -407,16 +402,10 @@ def _examples(
     return words
 
 
-_MAX_GROUPS = 20
-
-
 def describe_reading(
     table: Data, schema: Schema, groups: Sequence[Sequence[str]], rows: Rows | None = None
 ) -> list[str]:
-    """Return a line for each difference between the rows and the file, with counts by group.
-
-    `rows` are given if variants are rows of the file's own values.
-    """
+    """Return a line for each difference between the rows and the file, with counts by group."""
     n, n_all, lines = len(table.X), len(table.X) + len(table.left_out), []
     if len(table.left_out):
         codes = np.concatenate([table.X, table.left_out])
@@ -453,11 +442,9 @@ def _count_groups(
             for place in schema.domain.columns(names)
             for column in [codes[:, place].tolist()]
         ]
-        values = pd.Series([", ".join(row) for row in zip(*words, strict=True)])
-        counts = pd.Series(is_counted).groupby(values).agg(["sum", "size"])
-        if len(counts) <= _MAX_GROUPS:
-            texts = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
-            parts.append(f"{','.join(names)}: {', '.join(texts)}")
+        values = np.array([", ".join(row) for row in zip(*words, strict=True)])
+        if counts := count_by_group(is_counted, values):
+            parts.append(f"{','.join(names)}: {counts}")
     return f" ({'; '.join(parts)})" if parts else ""
 
 
@@ -468,7 +455,7 @@ def _describe_usual(schema: Schema, groups: Sequence[Sequence[str]], rows: Rows)
         place = schema.domain.names.index(name)
         attribute, codes = schema.attributes[place], rows.X[:, place]
         values = rows.frame[attribute.column].groupby(codes).nunique()
-        ambiguous = values.index[values > 1][:_MAX_GROUPS]
+        ambiguous = values.index[values > 1][:MAX_GROUPS]
         if len(ambiguous):
             texts = [f"{attribute.word(int(code))}: {rows.usual(place, int(code))}" for code in ambiguous]
             lines.append(

@@ -5,6 +5,7 @@ import pandas as pd
 
 from biaslab.classifiers.encoding import decode
 from biaslab.classifiers.schema import Schema
+from biaslab.fairness_testing.auditing import N_UNIFORM
 from biaslab.fairness_testing.cases import N_CLUSTERS, cluster, take_turns
 from biaslab.fairness_testing.names import PAPER
 from biaslab.fairness_testing.settings import Campaign
@@ -18,16 +19,11 @@ from biaslab.fairness_testing.testers.discrimination import (
 )
 from biaslab.fairness_testing.testers.trails import Phases
 
-N_UNIFORM = 10_000
-"""The number of uniform samples for the fairness estimate."""
-
 
 def search(subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign) -> Phases:
-    """Search with a tester as printed in the paper.
+    """Search with a tester as printed in the paper, from rows in turn from the clusters of the data.
 
-    `campaign.seeds` is the number of starting rows (in turn from the clusters of the data), of uniform
-    starting samples, or of explored samples, depending on the tester. A tester that only draws samples draws
-    as many as walks from all seeds visit.
+    A tester that only draws samples draws as many as walks from all seeds visit.
     """
     seeds, n_seeds = X[:0], campaign.seeds
     if not tester.draws_seeds:

@@ -31,10 +31,9 @@ N_INIT = 10
 
 
 def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS) -> np.ndarray:
-    """Return the k-means clusters of the rows of a data set, on raw values, (n,) int64.
+    """Return the k-means clusters of rows, (n,) int64, with the constants of the authors' published code.
 
-    Clusters are numbered by first appearance, because `take_turns` depends on their order. The constants are
-    from the authors' published code.
+    Clusters are numbered by first appearance, because `take_turns` depends on their order.
     """
     if len(X) < n_clusters:
         raise InputError(f"{len(X)} rows cannot form {n_clusters} clusters; give at least {n_clusters} rows")
@@ -61,16 +60,10 @@ def read_clusters(path: Path, n_rows: int) -> np.ndarray:
 
 
 def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
-    """Return rows taken in turn from the clusters: the first of each, the second of each, and so on.
+    """Return at most `n` rows in turn from the clusters: the first of each, the second of each, and so on.
 
-    Clusters take turns in the order of their numbers, rows of a cluster in the order of the data. A cluster
-    without rows left is skipped (the authors' published code). Each row is taken at most once; if there are
-    fewer than `n` rows, all are returned.
+    A cluster without rows left is skipped (the authors' published code).
     """
-    if n < 1 or not len(clusters):
-        raise InputError(
-            f"cannot take {n} seeds from {len(clusters)} rows; give at least one row and one seed"
-        )
     by_cluster = np.argsort(clusters, kind="stable")
     sizes = np.unique(clusters, return_counts=True)[1]
     turns = np.empty(len(clusters), np.int64)
@@ -150,10 +143,9 @@ def _digest(arrays: Sequence[np.ndarray]) -> str:
 
 
 def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together: int = 1) -> Iterator[Case]:
-    """Yield a classifier with each of its protected attributes, and with several that vary jointly.
+    """Yield a classifier with each of its protected attributes, and with at most `together` of them jointly.
 
-    `bounds` is another schema with the bounds of the protected column in the mode ``published``; at most
-    `together` attributes vary jointly, with the bounds of their own schema. Skip sets with too many values.
+    `bounds` is another schema, with the bounds of a single protected attribute in the mode ``published``.
     """
     described, network = load_schema(schema), load_network(folder / NETWORK)
     arrays, domain = read_npz(folder / DATA), described.domain

@@ -94,9 +94,7 @@ def search_case(case: Case, effort: Effort) -> tuple[dict[str, pd.DataFrame], di
 def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
     """Run every tester in every mode, several times, and count its finds (Tables IV to VI, Figure 7).
 
-    For a tester that mixes its phases, a separate search counts global_discriminatory, only in the published
-    mode. The curves and the found samples, (n, d) int32 by tester in the mode ``published``, are from the
-    first repetition.
+    Curves and found samples, (n, d) int32 by tester, are from the first search in the mode ``published``.
     """
     protected = case.subject.protected
     counts, finds = [], {}
@@ -121,7 +119,7 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
 
 
 def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> pd.DataFrame:
-    """Return the curves of fast testers' local phases from the same samples, (k, d) int32 (Figure 7)."""
+    """Return the curves of fast testers' local phases from the same samples (Figure 7)."""
     task = _task(case, effort, 0, seeds=starts)
     curves = []
     for tester in paper_testers().values():
@@ -162,8 +160,6 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
 
     A costly tester has fewer seeds (`Effort.repetitions`), which share its samples (`Effort.explanations`),
     and one repetition. For comparison, all other testers also run from these seeds with as many hops.
-    mean_samples and mean_discriminatory are numbers of distinct samples around a seed, averaged over the
-    seeds.
     """
     seeds = case.seeds[check(case.subject, case.seeds).discriminatory][: effort.local_seeds]
     costly_seeds = seeds[: effort.repetitions]
@@ -223,11 +219,10 @@ def _curve(case: Case, trail: Trail) -> pd.DataFrame:
 
 
 def show_first_steps(case: Case) -> pd.DataFrame:
-    """Return ADF's first step from the first seeds, attribute by attribute, and the next local steps.
+    """Return ADF's first step from the first seeds and the next local steps (Examples 4.3 and 4.5).
 
-    See Examples 4.3 and 4.5. Uses the mode ``published`` with the bounds of the domain. Without information
-    from gradients, the first attribute increases. Local steps are missing if the moved seed is not
-    discriminatory.
+    The mode is ``published``, with the bounds of the domain. Without information from gradients, the first
+    attribute increases.
     """
     subject, X = case.subject, case.seeds[:N_SEEDS]
     settings = adf.TESTER.settings(PUBLISHED)
@@ -302,12 +297,21 @@ def compare_at_budgets(case: Case, effort: Budgets) -> pd.DataFrame:
 
 
 def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -> Trail:
-    """Return the visits of a tester until its queries are spent; each seed's walk ends before the next seed.
+    """Return the visits of a tester within a budget; each seed's walk ends before the next seed.
 
-    A tester that runs out of seeds repeats them with other random numbers. The seed of the run determines the
-    order of the seeds for all testers. A visit that exceeds the budget of model queries is excluded.
+    A tester that runs out of seeds repeats them with other random numbers.
     """
-    task, settings = task_of(case, tester, budget, effort), tester.settings(mode, case.published_bounds)
+    n_values = len(case.subject.protected.values)
+    # Each part spends about half of the queries if walks follow from all its seeds.
+    part_seeds = max(1, budget // (2 * effort.hops * n_values))
+    task = case.task(
+        seeds=case.seeds[stream(effort.seed, "budgets").permutation(len(case.seeds))],
+        hops=effort.hops,
+        n_drawn=budget // n_values + 1,
+        seed=effort.seed,
+        part_seeds=None if tester.draws_seeds else part_seeds,
+    )
+    settings = tester.settings(mode, case.published_bounds)
     parts, n_queries, number = [], 0, 0
     while n_queries < budget:
         seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
@@ -322,21 +326,6 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -
         number += 1
     trail = trails.join(parts)
     return trail.take(np.cumsum(trail.queries) <= budget)
-
-
-def task_of(case: Case, tester: Tester, budget: int, effort: Budgets) -> Task:
-    """Return the task of a tester with a query budget."""
-    order = stream(effort.seed, "budgets").permutation(len(case.seeds))
-    n_values = len(case.subject.protected.values)
-    # Each part spends about half of the queries if walks follow from all its seeds.
-    part_seeds = max(1, budget // (2 * effort.hops * n_values))
-    return case.task(
-        seeds=case.seeds[order],
-        hops=effort.hops,
-        n_drawn=budget // n_values + 1,
-        seed=effort.seed,
-        part_seeds=None if tester.draws_seeds else part_seeds,
-    )
 
 
 def count_trail(case: Case, trail: Trail) -> dict[str, int]:

@@ -22,15 +22,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from biaslab.classifiers.networks import Network
-from biaslab.classifiers.training import BATCH, Standardisation, Training, check_training_data, train
-from biaslab.core.errors import InputError, suggest
+from biaslab.classifiers.training import BATCH, Standardisation, Training, train
 from biaslab.core.io import read_npz, write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import DATA, Case, load_cases
 from biaslab.fairness_testing.experiment import load_found
 from biaslab.fairness_testing.names import CONTROL, NO_RULE
-from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.testers.discrimination import Subject, check, discriminatory_share
 from biaslab.fairness_testing.testers.registry import paper_testers
 
@@ -43,16 +41,8 @@ ENSEMBLE_STEPS = 2000
 """The number of training batches of an ensemble's network."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of retraining."""
-
-    share: float = Section.retraining_share  # of the found samples; at least one is added
-    steps: int = 8000
-    learning_rate: float = 0.005  # of Adam, at the first step
-
-
-DEFAULT = Settings()
+STEPS, LEARNING_RATE = 8000, 0.005
+"""The number of batches, and Adam's rate at the first batch."""
 
 
 class Ensemble:
@@ -78,19 +68,13 @@ class Ensemble:
 def added_labels(
     rule: str, subject: Subject, samples: np.ndarray, ensemble: Ensemble | None = None
 ) -> np.ndarray:
-    """Return the labels of added samples, (n, d) int32, as (n,) int64.
+    """Return the labels of added samples, (n,) int64: of the model, of the ensemble, or of the majority.
 
-    ``majority``: the network's most frequent label over all protected values; ties go to the label with the
-    highest mean probability over these values. ``model``: the network's label of the sample. ``ensemble``:
-    the ensemble's label of the sample.
+    ``majority`` is the network's most frequent label over all protected values; ties go to the label with the
+    highest mean probability over these values.
     """
-    if rule not in LABEL_RULES:
-        rules = f"(known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
-        raise InputError(f"unknown label rule '{rule}' {rules}")
     if rule == MODEL:
         return subject.model.labels(samples)
-    if rule == ENSEMBLE and ensemble is None:
-        raise InputError("the label rule 'ensemble' needs an ensemble; fit an ensemble to the data")
     if rule == ENSEMBLE:
         return ensemble.labels(samples)
     network, variants = subject.model, subject.protected.variants(samples)
@@ -110,38 +94,34 @@ def retrain(
     label_rule: str,
     repetition: int,
     seed: int,
-    settings: Settings = DEFAULT,
+    share: float = 0.0,
     ensemble: Ensemble | None = None,
 ) -> Network:
-    """Continue training a network with its data and some of a tester's finds (Section 4.2, RQ4).
+    """Continue training a network with its data and a share of a tester's finds (Section 4.2, RQ4).
 
-    Repetition and seed determine the added samples, for every label rule, and the batches. `found` are
-    distinct discriminatory samples, (f, d) int32; the tested network, `subject.model`, is not changed. With
-    `NO_RULE`, nothing is added, with the same steps and rates: the control of retraining, because continued
-    training alone moves the boundary between labels.
+    Repetition and seed determine the added samples, for every label rule, and the batches. With `NO_RULE`,
+    nothing is added, with the same steps and rates: the control of retraining, because continued training
+    alone moves the boundary between labels.
     """
     rng = stream(seed, "retraining", repetition)
     samples, labels = X[:0], y[:0]
     if label_rule != NO_RULE:
-        samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
+        samples = found[np.sort(rng.choice(len(found), n_added(found, share), replace=False))]
         labels = added_labels(label_rule, subject, samples, ensemble)
         samples, labels = with_partners(subject, samples, labels)
-    check_training_data(X, y, subject.model.n_classes)
     standard = Standardisation.of(X)
     training = Training(standard.unfold(subject.model))
     inputs = standard.inputs(np.concatenate([X, samples]))
     targets = np.concatenate([y, labels]).astype(np.int64)
-    batches = mixed_batches(len(X), len(samples), settings.steps, rng)
+    batches = mixed_batches(len(X), len(samples), STEPS, rng)
     for stage, part in enumerate(np.array_split(batches, STAGES)):
-        training.run(inputs, targets, part.ravel(), settings.learning_rate * (1 - stage / STAGES))
+        training.run(inputs, targets, part.ravel(), LEARNING_RATE * (1 - stage / STAGES))
     return standard.fold(training.network)
 
 
-def n_added(found: np.ndarray, settings: Settings) -> int:
-    """Return the number of found samples to draw."""
-    if not len(found):
-        raise InputError("no discriminatory sample was found; give at least one sample to retrain with")
-    return max(1, round(settings.share * len(found)))
+def n_added(found: np.ndarray, share: float) -> int:
+    """Return the number of found samples to draw, at least one."""
+    return max(1, round(share * len(found)))
 
 
 class Retrained(NamedTuple):
@@ -188,10 +168,7 @@ def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> 
 
 
 def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the added rows.
-
-    All rows are from the data if there are no added rows.
-    """
+    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from any added rows."""
     if not n_added:
         return _passes(n_data, n_batches * BATCH, rng).reshape(n_batches, BATCH)
     half = n_batches * (BATCH // 2)
@@ -234,12 +211,11 @@ def retrain_case(
 ) -> pd.DataFrame:
     """Retrain with the finds of every tester; for the paper's tester, by every label rule.
 
-    The networks that were retrained without added samples come first.
+    The networks `nothing`, which were retrained without added samples, come first.
     """
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.subject.domain.draw(effort.uniform_samples, rng)
     of_case = case.subject, case.X, y
-    settings = replace(DEFAULT, share=effort.share)
     tables = [retraining_table(*of_case, uniform, nothing).assign(tester=CONTROL)]
     testers = sorted(paper_testers().values(), key=lambda tester: tester.is_proposed)  # the paper's own last
     runs = [(t.name, LABEL_RULES[:1], effort.retrainings) for t in testers if t.is_retrained]
@@ -249,12 +225,12 @@ def retrain_case(
         if not len(found[tester]):
             continue
         ensemble = Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None
-        options = {"seed": effort.seed, "settings": settings, "ensemble": ensemble}
+        options = {"seed": effort.seed, "share": effort.share, "ensemble": ensemble}
         networks = [
             Retrained(
                 rule,
                 k,
-                n_added(found[tester], settings),
+                n_added(found[tester], effort.share),
                 retrain(*of_case, found[tester], label_rule=rule, repetition=k, **options),
             )
             for rule in rules

@@ -1,8 +1,6 @@
 import numpy as np
-import pytest
 
 from biaslab.classifiers.domain import Protected
-from biaslab.core.errors import InputError
 from fairness_data import small_domain
 
 
@@ -12,16 +10,6 @@ def test_clip_moves_values_to_the_nearest_in_the_domain():
     assert domain.clip(X).tolist() == [[0, 2, 9, -4, 1], [5, 1, 4, 0, 1]]
     assert domain.contains(X).tolist() == [False, True]
     assert domain.contains(domain.clip(X)).all()
-
-
-def test_columns_of_names():
-    domain = small_domain()
-    assert domain.columns(["sex", "group"]) == (4, 1)
-    with pytest.raises(InputError, match="there is no attribute 'race'; choose from income, group"):
-        domain.columns(["race"])
-    for names in ([], ["sex", "sex"]):
-        with pytest.raises(InputError, match="name at least one, and each once"):
-            domain.columns(names)
 
 
 def test_variants_have_every_combination_of_protected_values():

@@ -57,31 +57,20 @@ def test_the_separator_is_seen(tmp_path, separator):
 
 
 @pytest.mark.parametrize(
-    ("header", "rows", "label", "protected", "problem"),
+    ("text", "label", "protected", "problem"),
     [
-        (["a", "sex", "y"], [], "y", (), "has no rows"),
-        (["a", "sex", "y"], [[1, "f", 0], [2, "m", 1]], "Y", (), "no column 'Y'.*did you mean 'y'"),
-        (["a", "sex", "y"], [[1, "f", 0], [2, "m", 0]], "y", (), "the label 'y' has 1 values"),
-        (
-            ["a", "b", "y"],
-            [[1, "f", 0], [2, "m", 1]],
-            "y",
-            (),
-            "no column has the name of a protected attribute",
-        ),
-        (["a", "sex", "y"], [[1, "f", 0], [2, "f", 1]], "y", ("sex",), "'sex' cannot be .* a single value"),
-        (
-            ["a", "sex", "y"],
-            [[1, "f", 0], [2, "f", 1, 3]],
-            "y",
-            (),
-            "row 2: has 4 fields, but the header has 3",
-        ),
+        ("a,sex,y\n", "y", (), "has no rows"),
+        ("a,sex,y\n1,f,0\n2,m,1\n", "Y", (), "no column 'Y'.*did you mean 'y'"),
+        ("a,sex,y\n1,f,0\n2,m,0\n", "y", (), "the label 'y' has 1 values"),
+        ("a,b,y\n1,f,0\n2,m,1\n", "y", (), "no column has the name of a protected attribute"),
+        ("a,sex,y\n1,f,0\n2,f,1\n", "y", ("sex",), "'sex' cannot be .* a single value"),
+        ("a,sex,y\n1,f,0\n2,f,1,3\n", "y", (), "row 2: has 4 fields, but the header has 3"),
     ],
 )
-def test_what_no_schema_can_describe_is_refused(tmp_path, header, rows, label, protected, problem):
+def test_what_no_schema_can_describe_is_refused(tmp_path, text, label, protected, problem):
+    (tmp_path / "t.csv").write_text(text)
     with pytest.raises(InputError, match=problem):
-        draft(table(tmp_path, header, rows), label, protected)
+        draft(tmp_path / "t.csv", label, protected)
 
 
 SPELLINGS = ["Baker", "baker ", " BAKER", "rider"]

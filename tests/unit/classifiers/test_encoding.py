@@ -279,6 +279,11 @@ def test_bad_schemas(schema, changes, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_set_that_names_an_attribute_twice_is_refused(schema):
+    with pytest.raises(InputError, match=r"protected attributes \[sex, sex\]: name at least one, and each"):
+        load_schema(schema()).protect(["sex", "sex"])
+
+
 @pytest.mark.parametrize(("name", "message"), [("none", "No such file"), ("list", "holds no mapping")])
 def test_no_schema_is_refused(tmp_path, name, message):
     (tmp_path / "list.yaml").write_text("- a\n")

@@ -107,16 +107,6 @@ def test_training_does_not_depend_on_units_and_origins_of_attributes():
     assert far.accuracy((X * scale + 300).astype(np.int32), y) > 0.97
 
 
-def test_training_goes_on_from_a_network():
-    X, y = labelled(1000, 10)
-    start = train(X, y, 2, epochs=5, seed=11)
-    kept = [w.copy() for w in start.weights]
-    assert train(X, y, 2, epochs=0, seed=12, start=start).accuracy(X, y) == start.accuracy(X, y)
-    again = train(X, y, 2, epochs=2, seed=12, learning_rate=1e-4, start=start)
-    assert again.accuracy(X, y) >= start.accuracy(X, y) - 0.01
-    assert all(np.array_equal(a, b) for a, b in zip(start.weights, kept, strict=True))
-
-
 def test_folding_moves_no_label():
     X, _ = labelled(500, 13)
     X[:, 1] = 2  # an attribute of one value
@@ -154,8 +144,6 @@ def test_dead_networks_are_replaced(monkeypatch):
     assert len({float(rng.random()) for rng in given}) == 3
     train(X, np.zeros(500, int), 2, epochs=1, seed=1)  # one label is right here
     assert len(given) == 4
-    constant = train(X, y, 2, epochs=1, seed=1, start=dead)
-    assert len(np.unique(constant.labels(X))) == 1
 
 
 @pytest.mark.parametrize(
@@ -164,11 +152,9 @@ def test_dead_networks_are_replaced(monkeypatch):
         (20, 19, 2, "one label per sample, and at least one"),
         (0, 0, 2, "one label per sample, and at least one"),
         (20, 20, 1, "labels are 0 to 1; those of 1 classes are 0 to 0"),
-        (20, 20, 2, "to start from has 4 attributes and 2 classes, the data 5 and 2"),
     ],
 )
 def test_data_that_do_not_fit_are_refused(n, n_labels, n_classes, message):
     X, y = labelled(20, 16)
-    start = Network([np.ones((4, 2))], [np.zeros(2)]) if "start" in message else None
     with pytest.raises(InputError, match=message):
-        train(X[:n], y[:n_labels], n_classes, epochs=1, seed=1, start=start)
+        train(X[:n], y[:n_labels], n_classes, epochs=1, seed=1)

@@ -220,17 +220,15 @@ def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, cap
     assert numbers["sex"]["n_discriminatory"] == audited(files).n_discriminatory
 
 
-def table_audit(folder, table, model, label, protected):
-    """Draft a schema of a table and audit a classifier that was fitted on its columns."""
+def adapted_rows(folder, table, model, text=None):
+    """Read a table by a schema, by default a draft; return a classifier of its columns, and its rows."""
+    *_, label = table.columns
     table.to_csv(folder / "own.csv", index=False)
-    (folder / "own.yaml").write_text(draft(folder / "own.csv", label).text)
+    (folder / "own.yaml").write_text(text or draft(folder / "own.csv", label).text)
     schema = load_schema(folder / "own.yaml")
     data = read_table(folder / "own.csv", schema)
     adapted = adapt(model, schema.domain.n_attributes, 2, schema.label, partial(as_table, schema=schema))
-    rows = rows_for(adapted, folder / "own.csv", data, schema)
-    subject = Subject(adapted, schema.domain, schema.protect([protected]))
-    assert encoded_attributes(adapted, schema) == []
-    return audit(subject, data, schema, 1, 1, protected, rows), rows
+    return adapted, data, schema, rows_for(adapted, folder / "own.csv", data, schema)
 
 
 def test_a_classifier_of_real_and_bool_columns_is_asked_about_the_rows_of_the_file(tmp_path):
@@ -244,7 +242,10 @@ def test_a_classifier_of_real_and_bool_columns_is_asked_about_the_rows_of_the_fi
     X, y = table[["sex", "ratio", "owner"]], table["granted"]
     encoder = make_column_transformer((OneHotEncoder(), ["sex"]), ("passthrough", ["ratio", "owner"]))
     model = make_pipeline(encoder, DecisionTreeClassifier(random_state=0)).fit(X, y)
-    found, rows = table_audit(tmp_path, table, model, "granted", "sex")
+    adapted, data, schema, rows = adapted_rows(tmp_path, table, model)
+    subject = Subject(adapted, schema.domain, schema.protect(["sex"]))
+    found = audit(subject, data, schema, 1, 1, "sex", rows)
+    assert encoded_attributes(adapted, schema) == []
     flips = model.predict(X.assign(sex="female")) != model.predict(X.assign(sex="male"))
     assert found.n_discriminatory == flips.sum() > 0
     predicted = pd.Series(model.predict(X) == "yes").groupby(table["sex"]).mean()
@@ -256,18 +257,15 @@ def test_a_classifier_of_real_and_bool_columns_is_asked_about_the_rows_of_the_fi
 
 def test_a_row_keeps_its_own_protected_value_in_its_own_variant(tmp_path):
     table = pd.DataFrame({"age": [21, 24, 24, 38, 39, 39] * 5, "good": ["no", "yes"] * 15})
-    table.to_csv(tmp_path / "t.csv", index=False)
-    (tmp_path / "t.yaml").write_text(
+    text = (
         "protected: [age]\n"
         "attributes: [{name: age, kind: integer, low: 2, high: 3, divide_by: 10}]\n"
         'label: {column: good, classes: ["no", "yes"]}\n'
     )
-    schema = load_schema(tmp_path / "t.yaml")
-    data = read_table(tmp_path / "t.csv", schema)
     model = DecisionTreeClassifier(max_depth=1).fit(table[["age"]], table["good"])
-    adapted = adapt(model, 1, 2, schema.label, partial(as_table, schema=schema))
-    rows = rows_for(adapted, tmp_path / "t.csv", data, schema)
-    variants = rows.variants(slice(0, 4), schema.protect(["age"]))["age"].tolist()
+    _, data, schema, rows = adapted_rows(tmp_path, table, model, text)
+    protected = schema.protect(["age"])
+    variants = rows.variants(rows.frame[:4], protected, protected.positions(rows.X[:4]))["age"].tolist()
     assert variants == [21, 39, 24, 39, 24, 39, 24, 38]  # the most frequent of the other range
     usual = describe_reading(data, schema, [["age"]], rows)[-1]
     assert "(20-29: 24, 30-39: 39)" in usual

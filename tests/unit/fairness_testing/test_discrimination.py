@@ -1,10 +1,15 @@
 import numpy as np
 import pytest
+import scipy.stats
 
 from biaslab.classifiers.domain import Protected
-from biaslab.core.errors import InputError
-from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share, find_partners
-from fairness_data import make_subject, random_network, small_domain
+from biaslab.fairness_testing.testers.discrimination import (
+    check,
+    discriminatory_share,
+    find_partners,
+    uniform_fairness,
+)
+from fairness_data import blind, make_subject, random_network, small_domain
 from naive import fairness_testing as naive
 
 
@@ -44,10 +49,33 @@ def test_answers_do_not_depend_on_the_batch(monkeypatch):
         assert (other_labels == subject.model.labels(others)).all()
 
 
-def test_a_share_of_no_samples_is_refused():
-    subject = make_subject(random_network(15), (1,))
-    with pytest.raises(InputError, match="no sample"):
-        discriminatory_share(subject, np.empty((0, 5), np.int32))
+def test_samples_are_uniform():
+    domain = small_domain()
+    X = domain.draw(50_000, np.random.default_rng(2))
+    for column, low, high in zip(X.T, domain.low, domain.high, strict=True):
+        counts = np.bincount(column - low, minlength=high - low + 1)
+        assert scipy.stats.chisquare(counts).pvalue > 1e-4
+
+
+def test_fairness_is_the_share_of_the_whole_domain():
+    domain, network = small_domain(), random_network(8)
+    n = 20_000
+    ranges = [np.arange(low, high + 1) for low, high in zip(domain.low, domain.high, strict=True)]
+    everything = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 5).astype(np.int32)
+    labels = network.labels(everything).reshape([len(r) for r in ranges])
+    exact = (labels != labels[:, :1]).any(axis=1).mean()
+    share, low, high = uniform_fairness(make_subject(network, (1,)), n=n, seed=3)
+    assert low < share < high
+    assert low < exact < high
+    k = round(share * n)
+    assert low == pytest.approx(scipy.stats.beta.ppf(0.025, k, n - k + 1))
+    assert high == pytest.approx(scipy.stats.beta.ppf(0.975, k + 1, n - k))
+
+
+def test_a_blind_network_is_fair():
+    subject = make_subject(blind(random_network(8), (1,)), (1,))
+    expected = (0, 0, pytest.approx(1 - 0.025 ** (1 / 100)))
+    assert uniform_fairness(subject, n=100, seed=3) == expected
 
 
 def test_queries_are_the_samples_asked():

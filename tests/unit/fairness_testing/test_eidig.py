@@ -3,31 +3,22 @@
 import numpy as np
 import pytest
 
-from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import eidig
 from biaslab.fairness_testing.testers.contract import collect
-from biaslab.fairness_testing.testers.eidig import EIDIG_5, EIDIG_INF, Settings
-from fairness_data import make_subject, make_task, random_network, small_domain
+from biaslab.fairness_testing.testers.eidig import Settings
+from biaslab.fairness_testing.testers.registry import TESTERS
+from fairness_data import make_subject, make_task, random_network, rows, small_domain
 from naive import fairness_testing as naive
 
 SEED, HOPS = 3, 40
 VARIANTS = {
-    "5, paper": EIDIG_5.settings("paper"),
-    "5, published": EIDIG_5.settings("published"),
-    "inf, paper": EIDIG_INF.settings("paper"),
+    "5, paper": TESTERS["eidig-5"].settings("paper"),
+    "5, published": TESTERS["eidig-5"].settings("published"),
+    "inf, paper": TESTERS["eidig-inf"].settings("paper"),
     "renewed at once": Settings(1),
     "no momentum": Settings(2, decay=0.0),
 }
-
-
-def search(network, seeds, columns, settings, **arguments):
-    task = make_task(make_subject(network, columns), seeds, **{"hops": HOPS, "seed": SEED, **arguments})
-    return collect(EIDIG_5.search(task, settings))
-
-
-def rows(trail):
-    return list(zip(trail.samples.tolist(), trail.discriminatory.tolist(), strict=True))
 
 
 def draw_seeds(n, seed):
@@ -53,7 +44,8 @@ def literal(network, seeds, columns, settings):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_trails_equal_one_sample_at_a_time(network, columns, name):
     seeds = draw_seeds(8, 24)
-    phases = search(network, seeds, columns, VARIANTS[name])
+    task = make_task(make_subject(network, columns), seeds, hops=HOPS, seed=SEED)
+    phases = collect(TESTERS["eidig-5"].search(task, VARIANTS[name]))
     global_, local = literal(network, seeds, columns, VARIANTS[name])
     assert rows(phases.global_) == global_
     assert rows(phases.local) == local
@@ -80,15 +72,3 @@ def test_gradients_are_those_of_the_output():
         expected = [(probability(x + s, label) - probability(x - s, label)) / (2 * h) for s in steps]
         close += np.allclose(gradient, expected, rtol=1e-3, atol=1e-6)
     assert close == len(X)
-
-
-def test_trails_do_not_depend_on_parts_or_threads():
-    network, seeds = random_network(25), draw_seeds(20, 26)
-    set_threads(1)
-    whole = search(network, seeds, (1,), Settings(5))
-    set_threads(2)
-    for size in (1, 7, 20):
-        part = search(network, seeds, (1,), Settings(5), part_seeds=size)
-        assert rows(part.global_) == rows(whole.global_)
-        assert rows(part.local) == rows(whole.local)
-        assert np.array_equal(part.joined().queries, whole.joined().queries)

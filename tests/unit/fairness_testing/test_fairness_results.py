@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import SETTING
 from biaslab.fairness_testing.report import averages, figures, results, tables
-from biaslab.run.area import TABLE, Unit, load_area
+from biaslab.run.area import TABLE, load_area
 from biaslab.run.reports import Results, open_unit, write_report
 from fairness_report_data import AUTHORS, N_REPETITIONS, OWN, units_of, write_results
 
@@ -86,16 +85,20 @@ def test_averages_are_means_of_ratios_over_the_settings(folder, units):
     }  # fmt: skip
 
 
-def test_averages_leave_out_what_some_setting_lacks(units):
-    files = {name: results.read_all(units, name) for name in FILES}
+@pytest.fixture
+def files(units):
+    """Return the tables of which averages are taken; a test may change them."""
+    return {name: results.read_all(units, name) for name in FILES}
+
+
+def test_averages_leave_out_what_some_setting_lacks(files):
     files["counts"] = files["counts"].query("not (classifier == 'bank' and tester == 'symbolic')")
     measures = averages.averages(**files).groupby("classifier")["measure"].agg(set)
     assert "samples_ratio_aequitas" in measures["census"]
     assert "samples_ratio_symbolic" in measures["adult"] - measures["census"]
 
 
-def test_local_phases_are_compared_at_one_budget(units):
-    files = {name: results.read_all(units, name) for name in FILES}
+def test_local_phases_are_compared_at_one_budget(files):
     found = averages.averages(**files)
     found = found[found["classifier"] == "census"].set_index("measure")["mean"]
     # In the made results AEQUITAS finds a sixth of what ADF does and SG a half, whatever the budget.
@@ -107,8 +110,7 @@ def test_local_phases_are_compared_at_one_budget(units):
     assert "local_increase_symbolic" not in measures
 
 
-def test_the_improvement_is_the_share_that_retraining_removes(units):
-    files = {name: results.read_all(units, name) for name in FILES}
+def test_the_improvement_is_the_share_that_retraining_removes(files):
     query = "classifier == 'adult' and label_rule == 'model'"
     rows = files["retraining"].query(query)
     removed = 100 * (1 - rows["share_after"] / rows["share_before"])
@@ -125,7 +127,7 @@ def test_growth_compares_the_halves_of_the_seeds(curve, expected):
 
 
 def test_every_printed_number_of_the_tables_is_shown(folder, units):
-    printed = results.printed_numbers(units)
+    printed = units[0].printed()
     pages = "".join(path.read_text() for path in (folder / "tables").glob("*.md"))
     shown = re.compile(r"adf-(table(3|4|5|6|7|10|12)|average)-")
     numbers = [text for name, text in printed.items() if shown.match(name)]
@@ -173,20 +175,6 @@ def test_a_fair_classifier_has_tables_and_figures(tmp_path):
     assert len(read_tsv(folder / "figures/retraining.tsv")) == 1
 
 
-def test_a_registry_of_another_area_is_refused(folder, tmp_path):
-    (tmp_path / "other.tsv").write_text("claim_id\tpublished\nx\t1\n")
-    unit = Unit("bank", files={"claims": str(tmp_path / "other.tsv")})
-    with pytest.raises(InputError, match="name the registry of the fairness testing claims"):
-        tables.classifiers([open_unit(AREA, unit, folder.parent)])
-
-
-@pytest.fixture
-def budget_units(tmp_path):
-    classifiers = {"census": ["race", "age,race"]}
-    write_results(tmp_path / "fairness_testing", classifiers)
-    return [open_unit(AREA, unit, tmp_path) for unit in units_of(classifiers)]
-
-
 def made_counts():
     """Two repetitions: a tester finds half as much again as ADF in one, twice as much in the other."""
     found = {("adf", 0): 10, ("adf", 1): 20, ("eidig-5", 0): 15, ("eidig-5", 1): 40, ("random", 0): 1}
@@ -207,12 +195,15 @@ def test_testers_are_compared_with_adf_in_the_same_repetition():
     assert tables.relative(nothing)["of_adf"].isna().all()
 
 
-def test_table_has_a_column_for_each_budget_and_a_figure_the_largest(budget_units, tmp_path):
-    table = tables.budgets(budget_units)
+def test_table_has_a_column_for_each_budget_and_a_figure_the_largest(tmp_path):
+    classifiers = {"census": ["race", "age,race"]}
+    write_results(tmp_path / "fairness_testing", classifiers)
+    units = opened(tmp_path / "fairness_testing", classifiers)
+    table = tables.budgets(units)
     names = {"1,000 queries", "% of ADF's at 1,000", "5,000 queries", "% of ADF's at 5,000"}
     assert names <= set(table.shown)
     assert len(table.shown) == 2 * 8
-    figures.draw_budgets(budget_units, tmp_path / "budgets")
+    figures.draw_budgets(units, tmp_path / "budgets")
     data = read_tsv(tmp_path / "budgets.tsv")
     assert set(data["budget"]) == {5000}
     assert "adf" not in set(data["tester"])

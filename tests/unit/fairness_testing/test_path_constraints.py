@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import z3
 
-from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import _explanation_trees_kernels as kernels
 from biaslab.fairness_testing.testers.path_constraints import (
@@ -157,16 +156,3 @@ def test_equal_labels_or_equal_neighbours_need_no_constraint():
     assert len(alone.explain(data[0], stream(27))) == 0
     same = np.zeros((4, 3), np.int32)
     assert branch(same, np.array([0, 1, 1, 0]), np.zeros(4)) == []
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "n_columns", "n_neighbours", "message"),
-    [
-        (0, 5, 10, "at least one row of 5 attributes"),
-        (10, 4, 10, "at least one row of 5 attributes"),
-        (10, 5, 0, "cannot have 0 samples"),
-    ],
-)
-def test_bad_input_is_refused(n_rows, n_columns, n_neighbours, message):
-    with pytest.raises(InputError, match=message):
-        Explainer(random_network(28), np.zeros((n_rows, n_columns), np.int32), n_neighbours)

@@ -7,6 +7,7 @@ import pytest
 
 from biaslab.classifiers.adapters import CallableModel
 from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
 from biaslab.fairness_testing import campaign, experiment, retraining
 from biaslab.fairness_testing.experiment import load_found, save_found
 from biaslab.fairness_testing.settings import Campaign
@@ -14,7 +15,7 @@ from biaslab.fairness_testing.testers import registry
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.registry import TESTERS
-from fairness_data import blind, make_case, make_subject, make_task, random_network, small_domain
+from fairness_data import blind, content, make_case, make_subject, make_task, random_network, small_domain
 
 EFFORT = experiment.Effort(
     hops=3, ablation_hops=2, repetitions=2, explanations=20, uniform_samples=100, local_seeds=3, seed=1
@@ -33,7 +34,7 @@ def test_a_row_is_all_that_an_experiment_needs(tmp_path, monkeypatch):
     assert set(tables["ablation"]["tester"]) == {"adf"}
 
     save_found(tmp_path / "found.npz", {"group": found})
-    monkeypatch.setattr(retraining, "DEFAULT", replace(retraining.DEFAULT, steps=20))
+    monkeypatch.setattr(retraining, "STEPS", 20)
     effort = retraining.Effort(retrainings=2, share=0.1, uniform_samples=200, seed=1)
     y = case.subject.model.labels(case.X)
     nothing = [retraining.Retrained("", k, 0, case.subject.model) for k in range(2)]
@@ -159,6 +160,22 @@ def test_what_leads_to_no_visit_is_counted_too(name, mode):
     phases = collect(tester.search(make(model, (1,)), settings_of(tester, mode, (1,))))
     assert phases.n_queries == model.n_asked > 0
     assert not phases.joined().discriminatory.any()
+
+
+@pytest.mark.parametrize(("name", "mode"), RUNS)
+def test_trails_depend_on_the_seed_and_neither_on_threads_nor_on_parts(name, mode):
+    tester = TESTERS[name]
+    task, settings = make(random_network(25), (1,), 31, n_drawn=20_000), settings_of(tester, mode, (1,))
+    if tester.draws_seeds:
+        task = replace(task, n_seeds=6_000)
+
+    def search(threads=2, **changes):
+        set_threads(threads)
+        return content(collect(tester.search(replace(task, **changes), settings)))
+
+    assert search(1) == search() != search(seed=2)
+    for size in (1, 7, 100):
+        assert search(part_seeds=size) == search()
 
 
 def test_a_campaign_reports_them():

@@ -1,19 +1,17 @@
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from biaslab.classifiers.domain import Domain
-from biaslab.core.errors import InputError
-from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import symbolic
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.path_constraints import Choice, Explainer
 from biaslab.fairness_testing.testers.trails import count
-from fairness_data import make_subject, make_task, random_network
-from naive import fairness_testing as naive_fairness_testing
+from fairness_data import make_subject, make_task, random_network, rows
+from naive import fairness_testing as naive
 
 NAMES = ("income", "group", "age", "balance", "sex")
 DOMAIN = Domain(NAMES, np.array([0, 0, 1, -2, 0], np.int32), np.array([4, 2, 4, 4, 1], np.int32))
@@ -40,15 +38,11 @@ def finds(task, n):
     return task.seeds[check(task.subject, task.seeds).discriminatory][:n]
 
 
-def same(one, other):
-    return all(np.array_equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
-
-
 def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
     """The oracle's visits, with explanations of the streams that the search draws from."""
     task = make(columns=columns)
     network, domain = task.subject.model, task.subject.domain
-    seeds = [naive_fairness_testing.adf_clip(x, domain) for x in seeds] if settings.clip_seeds else seeds
+    seeds = [naive.adf_clip(x, domain) for x in seeds] if settings.clip_seeds else seeds
     explainer = Explainer(network, task.data, N_NEIGHBOURS)
 
     def explain(x, step):
@@ -58,16 +52,14 @@ def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
         return list(zip(*columns, strict=True))
 
     def is_found(x):
-        return naive_fairness_testing.is_discriminatory(
+        return naive.is_discriminatory(
             lambda v: int(network.labels(np.array([v], np.int32))[0]), x, domain, columns
         )
 
     def solve(constraints, x):
-        return naive_fairness_testing.solve_constraints(constraints, x, domain, settings.choice)
+        return naive.solve_constraints(constraints, x, domain, settings.choice)
 
-    return naive_fairness_testing.symbolic_search(
-        seeds, limit, columns, settings, is_found, explain, solve, local, global_
-    )
+    return naive.symbolic_search(seeds, limit, columns, settings, is_found, explain, solve, local, global_)
 
 
 @pytest.mark.parametrize(
@@ -79,9 +71,7 @@ def test_search_equals_the_literal_queue(settings, columns):
     taken = literal(settings, 60, columns, (5, "symbolic", "search"), task.seeds.tolist())
     global_ = [(x, found) for x, found, rank in taken if rank > 2 and (settings.counts_seeds or rank != 5)]
     local = [(x, found) for x, found, rank in taken if rank <= 2]
-    for trail, expected in ((phases.global_, global_), (phases.local, local)):
-        assert trail.samples.tolist() == [x for x, _ in expected]
-        assert trail.discriminatory.tolist() == [found for _, found in expected]
+    assert (rows(phases.global_), rows(phases.local)) == (global_, local)
     assert len(local) > 10
     assert len(taken) > 50
 
@@ -118,15 +108,6 @@ def test_the_limit_counts_different_samples(settings):
     assert count(search(task, settings).joined(), task.subject.protected).n_samples == 70
 
 
-def test_same_seed_gives_the_same_trails_at_any_number_of_threads():
-    trails = []
-    for threads, seed in ((1, 12), (2, 12), (1, 13)):
-        set_threads(threads)
-        trails.append(search(make(45, n_explored=60, seed=seed), PAPER).joined())
-    assert same(trails[0], trails[1])
-    assert not same(trails[0], trails[2])
-
-
 def test_search_ends_when_all_samples_are_explored():
     task = make(columns=(1, 2, 3), n_explored=100, seed=16)  # leaves 20 different samples
     for settings in (PUBLISHED, PAPER):
@@ -134,16 +115,3 @@ def test_search_ends_when_all_samples_are_explored():
         assert count(trail, task.subject.protected).n_samples <= 20
         assert settings.repeats == (len(trail) > 20)
     assert len(search(make(), PAPER).joined()) == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_explored": -1}, "cannot explore -1 samples"),
-        ({"seeds": np.zeros((2, 4), np.int32)}, "seeds of 5 attributes"),
-        ({"data": np.zeros((0, 5), np.int32)}, "at least one row"),
-    ],
-)
-def test_bad_input_is_refused(change, message):
-    with pytest.raises(InputError, match=message):
-        search(replace(make(n_explored=5), **change), PAPER)

@@ -3,7 +3,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.corpus import Labelled
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.experiment import measure_quality
@@ -74,24 +73,6 @@ def test_ties_get_the_label_of_the_text_as_it_is():
     model = word_sums(w2=1.0, w5=-1.0, w11=-1.0).model
     two_values = TextSubject(model, VALUES[:2], NO_NEIGHBOURS)
     assert label_found(two_values, Texts.of([[2], [5]]), "majority").tolist() == [1, 0]
-
-
-def test_labels_of_the_data_are_taken_as_they_are():
-    subject, texts = word_sums(w2=1.0), Texts.of([[2], [3]])
-    assert label_found(subject, texts, "data", np.array([0, 1], np.int8)).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("rule", "labels", "message"),
-    [
-        ("data", None, "the label rule 'data' needs the label of each text's seed; give a label per text"),
-        ("data", np.array([1]), "needs the label of each text's seed; give a label per text"),
-        ("modle", None, "unknown label rule 'modle' .*did you mean 'model'"),
-    ],
-)
-def test_a_rule_that_gives_no_labels_is_refused(rule, labels, message):
-    with pytest.raises(InputError, match=message):
-        label_found(word_sums(w2=1.0), Texts.of([[2], [3]]), rule, labels)
 
 
 def test_partners_follow_with_the_labels_of_their_texts():

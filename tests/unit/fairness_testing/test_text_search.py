@@ -132,17 +132,17 @@ def test_numbers_belong_to_seed_phase_and_text():
         assert not np.intersect1d(other, numbers).size
 
 
-def test_no_texts_are_searched():
+def test_no_texts_are_searched_and_nothing_is_found():
     subject, none = small_subject(), Texts.of([])
     for name in STRATEGIES:
         assert len(run_global(subject, none, name, draws(0, MAX_ITER)).found) == 0
-    assert search_locally(subject, none, 3, True, draws(0, 3)).positions.shape == (0, 3)
+    local = search_locally(subject, none, 3, True, draws(0, 3))
+    assert local.positions.shape == (0, 3)
+    assert files.count_local(local) == (0, 0)
+    assert len(files.local_finds(local, origins(local)).origins) == 0
 
 
-def test_wrong_arguments_are_refused():
-    subject, texts = small_subject(), random_texts(3, 1)
-    with pytest.raises(InputError, match="cannot walk -1 hops; give 0 or more"):
-        search_locally(subject, texts, -1, True, draws(3, 1))
+def test_an_unknown_strategy_is_refused():
     with pytest.raises(InputError, match="unknown strategy 'adf_acs'"):
         find_strategy("adf_acs")
 
@@ -220,13 +220,6 @@ def test_pairs_are_different_texts_with_partners_of_another_label():
             partner = naive.partner(subject.model, x.tolist(), subject.values.tolist())
             assert other.tolist() == partner[0]
             assert naive.label(subject.model, x.tolist()) != naive.label(subject.model, other.tolist())
-
-
-def test_no_walk_finds_nothing():
-    assert files.number_texts(Texts.of([])).tolist() == []
-    none = search_locally(small_subject(), Texts.of([]), 3, True, draws(0, 3))
-    assert files.count_local(none) == (0, 0)
-    assert len(files.local_finds(none, origins(none)).origins) == 0
 
 
 def test_rows_are_drawn_by_their_ids_and_all_where_there_are_no_more():

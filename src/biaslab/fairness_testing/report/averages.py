@@ -1,6 +1,6 @@
 """The averages over all settings in the text of the paper (Zhang et al. 2021, Section 5.2)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
@@ -54,6 +54,8 @@ MEASURES = {
     "growth_discriminatory_adf": "New discriminatory ones of ADF, second half over first",
 }
 _REPETITION = [*SETTING, "repetition"]
+_Values = Iterator[tuple[str, str, pd.Series]]
+"""Measures with label rule and values by benchmark and repetition."""
 
 
 def averages(
@@ -61,28 +63,22 @@ def averages(
 ) -> pd.DataFrame:
     """Average every measure over all settings of the authors' data, and of each other classifier.
 
-    The measure is computed per setting and repetition, then averaged over the settings (a mean of ratios, as
-    in the paper), then over the repetitions. Classifiers that are averaged jointly, joined by + in ``data``,
-    have one row each with equal numbers. Repetitions that lack a setting are omitted. Intervals are
-    Student's, over the repetitions.
+    The measure is averaged over the settings (a mean of ratios, as in the paper), then over the repetitions
+    that have all settings. Classifiers that are averaged jointly, joined by + in ``data``, have one row each
+    with equal numbers.
     """
-    compared = pd.concat(
-        [_of_counts(counts), _of_local(local), _of_retraining(retraining), _of_curves(curves)],
-        ignore_index=True,
-    )
+    values = [*_of_counts(counts), *_of_local(local), *_of_retraining(retraining), *_of_curves(curves)]
+    values.sort(key=lambda row: list(MEASURES).index(row[0]))
     settings = pd.MultiIndex.from_frame(counts[SETTING].drop_duplicates())
     rows = []
     classifiers = list(settings.unique("classifier"))
     authors = [c for c in classifiers if c in AUTHORS_DATA]  # averaged jointly; every other one alone
     for members in [authors] * bool(authors) + [[c] for c in classifiers if c not in AUTHORS_DATA]:
         own = settings[settings.isin(members, level="classifier")]
-        part = compared[compared["classifier"].isin(members)]
-        order = part["measure"].map(list(MEASURES).index)
-        part = part.assign(order=order).sort_values("order", kind="stable")
-        for (measure, rule), values in part.groupby(["measure", "label_rule"], sort=False):
-            wide = values.pivot(index="repetition", columns=SETTING, values="value")
-            means = wide.reindex(columns=own).dropna().mean(axis=1)
-            if len(means):
+        for measure, rule, value in values:
+            present = value.dropna()
+            if len(present) and len(wide := present.unstack(SETTING).reindex(columns=own).dropna()):
+                means = wide.mean(axis=1)
                 row = ["+".join(members), measure, rule, len(own), len(means), means.mean()]
                 rows += [[classifier, *row, *mean_interval(means)] for classifier in members]
     columns = ["classifier", "data", "measure", "label_rule", "n_settings", "n_repetitions"]
@@ -95,47 +91,45 @@ def growth(curve: pd.DataFrame, column: str) -> float:
     return (curve[column].max() - first) / first if first > 0 else float("nan")
 
 
-def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
+def _of_counts(counts: pd.DataFrame) -> _Values:
     """Compare the testers by their counts (Tables IV, V, VI and X)."""
     published = with_rates(counts[counts["mode"] == PUBLISHED])
-    values = {}
     for column, rival in (("n_{}", "aequitas"), ("{}_per_1000", "symbolic")):
         for count in ("samples", "discriminatory"):
-            values[f"{count}_ratio_{rival}"] = _against(published, column.format(count), rival)
+            yield f"{count}_ratio_{rival}", "", _against(published, column.format(count), rival)
     for rival in RIVALS:
-        values[f"global_increase_{rival}"] = 100 * (_against(published, "global_discriminatory", rival) - 1)
-        values[f"cost_share_{rival}"] = 100 * _against(published, "queries_per_1000", rival)
+        increase = _against(published, "global_discriminatory", rival) - 1
+        yield f"global_increase_{rival}", "", 100 * increase
+        yield f"cost_share_{rival}", "", 100 * _against(published, "queries_per_1000", rival)
     success = _wide(published, "tester", "success", tester_names(), _REPETITION)
-    values |= {f"success_{tester}": success[tester] for tester in ("adf", *RIVALS)}
-    return _tidy(values)
+    for tester in ("adf", *RIVALS):
+        yield f"success_{tester}", "", success[tester]
 
 
-def _of_local(local: pd.DataFrame) -> pd.DataFrame:
+def _of_local(local: pd.DataFrame) -> _Values:
     """Compare the local phases at equal seeds and hops (Table VII), which are few for SG."""
     published = local[local["mode"] == PUBLISHED]
-    values = {}
     for rival, budget in (("aequitas", FULL), ("symbolic", SHARED)):
         ratios = _against(published[published["budget"] == budget], "mean_discriminatory", rival)
-        values[f"local_increase_{rival}"] = 100 * (ratios - 1)
-    return _tidy(values)
+        yield f"local_increase_{rival}", "", 100 * (ratios - 1)
 
 
-def _of_retraining(retraining: pd.DataFrame) -> pd.DataFrame:
+def _of_retraining(retraining: pd.DataFrame) -> _Values:
     """Return the share of the discrimination that retraining removes (Table XII)."""
     removed = 100 * (1 - ratio(retraining["share_after"], retraining["share_before"]))
-    added = retraining["tester"].replace({CONTROL: "control"})
-    table = retraining.assign(measure="improvement_" + added, value=removed)
-    return table[[*_REPETITION, "measure", "label_rule", "value"]]
+    for (tester, rule), part in retraining.assign(removed=removed).groupby(
+        ["tester", "label_rule"], sort=False
+    ):
+        name = "control" if tester == CONTROL else tester
+        yield f"improvement_{name}", rule, part.set_index(_REPETITION)["removed"]
 
 
-def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
+def _of_curves(curves: pd.DataFrame) -> _Values:
     """Return how steadily the local phases find new samples (Figure 7)."""
-    rows = [
-        [*setting, 0, f"growth_{count}_{tester}", "", growth(part, f"n_{count}")]
-        for (*setting, tester), part in curves.groupby([*SETTING, "tester"], sort=False)
-        for count in ("samples", "discriminatory")
-    ]
-    return pd.DataFrame(rows, columns=[*_REPETITION, "measure", "label_rule", "value"])
+    for tester, part in curves.assign(repetition=0).groupby("tester", sort=False):
+        for count in ("samples", "discriminatory"):
+            by_setting = part.groupby(_REPETITION, sort=False)[["n_seeds", f"n_{count}"]]
+            yield f"growth_{count}_{tester}", "", by_setting.apply(growth, f"n_{count}")
 
 
 def _against(table: pd.DataFrame, column: str, rival: str) -> pd.Series:
@@ -144,17 +138,10 @@ def _against(table: pd.DataFrame, column: str, rival: str) -> pd.Series:
     return ratio(wide["adf"], wide[rival])
 
 
-def _tidy(values: Mapping[str, pd.Series]) -> pd.DataFrame:
-    table = pd.concat(values, names=["measure"]).reset_index(name="value").dropna(subset="value")
-    return table.assign(label_rule="")[[*_REPETITION, "measure", "label_rule", "value"]]
-
-
 _TEXT_REPETITION = [*BENCHMARK, "repetition"]
 _COMPARED = [name for name in METRIC_NAMES if name != "seed_perplexity"]
 _GLOBAL_PAIRS = {"asc": "adf_asc", "hf": "adf_hf"}  # an attack and its two-sided variant
 _PAIRED = ("asc", "adf_asc", "hf", "adf_hf")
-_Values = Iterator[tuple[str, str, pd.Series]]
-"""Measures with label rule and values by benchmark and repetition."""
 
 TEXT_MEASURES = {
     "found_ratio_rp": "Global phase: discriminatory texts, ADF_ASC over RP",
@@ -197,12 +184,9 @@ TEXT_MEASURES = {
 def text_averages(
     globally: pd.DataFrame, local: pd.DataFrame, validity: pd.DataFrame, retraining: pd.DataFrame
 ) -> pd.DataFrame:
-    """Average every measure over the networks and features of each corpus.
+    """Average every measure over the networks and features of each corpus, then over the repetitions.
 
-    The measure is computed per network, feature and repetition, then averaged over networks and features (a
-    mean of ratios, as in the paper), then over the repetitions. Only networks with a feature that have the
-    measure in every repetition count: n_settings of n_all. Intervals are Student's, over the repetitions.
-    Measures without values are omitted.
+    Only networks with a feature that have the measure in every repetition count: n_settings of n_all.
     """
     values = [
         *_of_text_global(globally),

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.fairness_testing.names import (
@@ -18,7 +17,7 @@ from biaslab.fairness_testing.names import (
     TEXT_PREFIX,
     TEXT_SETTING,
 )
-from biaslab.run.reports import CLAIMS, Results
+from biaslab.run.reports import Results
 
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers with the authors' data and weights, in the order of the paper's tables."""
@@ -61,17 +60,6 @@ def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
     ordered = first + sorted((u for u in units if u.name not in AUTHORS_DATA), key=lambda unit: unit.name)
     data = pd.concat([unit.table(name, *COLUMNS[name]) for unit in ordered], ignore_index=True)
     return data.fillna({"label_rule": NO_RULE} if "label_rule" in data else {})
-
-
-def printed_numbers(units: Sequence[Results]) -> dict[str, str]:
-    """Return the printed numbers of the paper, by the identifier of the claim."""
-    printed = units[0].printed()
-    if not any(name.startswith("adf-table") for name in printed):
-        raise InputError(
-            f"{units[0].file(CLAIMS)}: no claim begins with 'adf-table'; name the registry of the fairness"
-            " testing claims"
-        )
-    return printed
 
 
 def summarize(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:

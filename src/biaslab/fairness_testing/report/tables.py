@@ -14,7 +14,6 @@ from biaslab.fairness_testing.report.results import (
     in_order,
     mean_texts,
     name_averages,
-    printed_numbers,
     ratio,
     read_all,
     show,
@@ -67,7 +66,7 @@ def classifiers(units: Sequence[Results]) -> Table:
     """Return the classifiers, their data and accuracy (Table III, tabular part)."""
     data = read_all(units, "classifiers")
     ids = "adf-table3-" + data["classifier"]
-    data = data.assign(printed_accuracy=ids.map(printed_numbers(units)))
+    data = data.assign(printed_accuracy=ids.map(units[0].printed()))
     percent = data.assign(
         positives=100 * data["positives"],
         accuracy=100 * data["accuracy"],
@@ -95,7 +94,7 @@ def aequitas(units: Sequence[Results]) -> Table:
     """Return the samples that AEQUITAS and ADF generate in both phases (Table IV)."""
     values = ["n_samples", "n_discriminatory", "success"]
     data = _counts(units, ("aequitas", "adf"), values)
-    printed = printed_numbers(units)
+    printed = units[0].printed()
     for value in ("samples", "discriminatory"):
         data[f"printed_{value}"] = _printed(data, "table4", printed, f"-{value}")
     cells = {
@@ -114,7 +113,7 @@ def symbolic(units: Sequence[Results]) -> Table:
     """Return success and yield per model query of SG and ADF (Table V)."""
     values = ["success", "n_queries", "samples_per_1000", "discriminatory_per_1000"]
     data = _counts(units, ("symbolic", "adf"), values)
-    data["printed_counts"] = _printed(data, "table5", printed_numbers(units))
+    data["printed_counts"] = _printed(data, "table5", units[0].printed())
     cells = {
         "Model queries": "{n_queries:±,.0f}",
         "Samples by 1,000": "{samples_per_1000:±.4g}",
@@ -134,7 +133,7 @@ def symbolic(units: Sequence[Results]) -> Table:
 def global_phase(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples of the global phases (Table VI)."""
     data = _counts(units, ("aequitas", "symbolic", "adf"), ["n_seeds", "global_discriminatory"])
-    data["printed"] = _printed(data, "table6", printed_numbers(units))
+    data["printed"] = _printed(data, "table6", units[0].printed())
     cells = {
         "Seeds": "{n_seeds:,.0f}",
         "Discriminatory": "{global_discriminatory:±,.1f}",
@@ -152,7 +151,7 @@ def local_phase(units: Sequence[Results]) -> Table:
     local = read_all(units, "local")
     data = _published(local, ("aequitas", "symbolic", "adf"), values, ["budget", "n_seeds", "hops"])
     is_own = (data["budget"] == FULL) | (data["tester"] == "symbolic")
-    data["printed"] = _printed(data, "table7", printed_numbers(units)).where(is_own)
+    data["printed"] = _printed(data, "table7", units[0].printed()).where(is_own)
     cells = {
         "Seeds": "{n_seeds:,}",
         "Hops": "{hops:,}",
@@ -174,7 +173,7 @@ def local_phase(units: Sequence[Results]) -> Table:
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries per discriminatory sample (Table X without a clock)."""
     data = _counts(units, tester_names(), ["n_queries", "queries_per_1000"])
-    data["printed_seconds"] = _printed(data, "table10", printed_numbers(units))
+    data["printed_seconds"] = _printed(data, "table10", units[0].printed())
     cells = {
         "Model queries": "{n_queries:±,.0f}",
         "for 1,000 discriminatory": "{queries_per_1000:±,.0f}",
@@ -198,7 +197,7 @@ def retraining(units: Sequence[Results]) -> Table:
     means = means.merge(
         fairness[[*SETTING, "n_uniform", "share", "ci_low", "ci_high"]], on=SETTING, how="left"
     )
-    printed = printed_numbers(units)
+    printed = units[0].printed()
     means["printed_before"] = _printed(means.assign(tester="before"), "table12", printed)
     means["printed_after"] = _printed(means, "table12", printed)
     percent = means.copy()
@@ -239,7 +238,7 @@ def average_table(units: Sequence[Results]) -> Table:
     table = averages(**{name: read_all(units, name) for name in files})
     ids = "adf-average-" + table["measure"].str.replace("_", "-")
     is_authors = table["data"] == "census+bank+credit"
-    table = table.assign(printed=ids.map(printed_numbers(units)).where(is_authors))
+    table = table.assign(printed=ids.map(units[0].printed()).where(is_authors))
     cells = name_averages(table.drop_duplicates(["data", "measure", "label_rule"]), MEASURES)
     templates = {
         "Classifiers": "{data}",

@@ -21,7 +21,6 @@ from biaslab.fairness_testing.report.averages import TEXT_MEASURES, text_average
 from biaslab.fairness_testing.report.results import (
     REPETITIONS,
     name_averages,
-    printed_numbers,
     ratio,
     show,
     summarize,
@@ -191,7 +190,7 @@ def average_table(units: Sequence[Results]) -> Table:
     data = text_averages(*(results.read_texts(units, name) for name in files))
     data.insert(0, "unit", TEXT_PREFIX + data["corpus"])
     ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
-    data["printed"] = ids.map(printed_numbers(units))
+    data["printed"] = ids.map(units[0].printed())
     cells = {
         "Corpus": "{corpus}",
         "Average": "{name}",

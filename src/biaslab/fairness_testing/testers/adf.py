@@ -6,7 +6,6 @@ import numpy as np
 
 from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.models import Model
-from biaslab.core.errors import InputError
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
@@ -18,10 +17,9 @@ from biaslab.fairness_testing.testers.two_phases import Finds
 class Settings:
     """Differences between the authors' published code and the paper; the defaults are `PAPER`.
 
-    Change one switch at a time with `dataclasses.replace`. Not switches: gradients are of the predicted
-    label, because the paper's ground truth is unknown for a perturbed sample; a sample is also checked after
-    each of the `MAX_ITER` steps (``for iter from 0 to max_iter``, both ends included, as in the code). The
-    code perturbs a discriminatory sample further if an earlier seed reached the same sample; here the search
+    Not switches: gradients are of the predicted label, because the paper's ground truth is unknown for a
+    perturbed sample; a sample is also checked after each of the `MAX_ITER` steps, as in the code. The code
+    perturbs a discriminatory sample further if an earlier seed reached the same sample; here the search
     stops, as in Algorithm 1, so that seeds are independent.
     """
 
@@ -97,18 +95,15 @@ def pair_gradients(
 def find_globally(
     subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> tuple[Trail, Finds]:
-    """Perturb seeds, (n, d) int32, until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
+    """Perturb seeds until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
 
-    The draws, (n, MAX_ITER, 2) uniform, choose attribute and direction if gradients give none. The trail has
-    all checked samples, seed by seed.
+    The draws choose attribute and direction if gradients give none.
     """
-    domain, columns = subject.domain, subject.protected.columns
-    if settings.enumerated and len(columns) > 1:
-        raise InputError("published bounds apply to a single protected attribute; protect only one attribute")
-    if settings.enumerated:
+    domain = subject.domain
+    if settings.enumerated:  # of a single protected attribute
         low, high = settings.enumerated
         values = np.arange(low, high + 1, dtype=np.int32)[:, None]
-        subject = replace(subject, protected=Protected(columns, values))
+        subject = replace(subject, protected=Protected(subject.protected.columns, values))
     X = domain.clip(seeds) if settings.clip_seeds else seeds.copy()
 
     def perturb(left: np.ndarray, result: Check, iteration: int) -> np.ndarray:
@@ -122,11 +117,10 @@ def find_globally(
 def choose_steps(
     subject: Subject, X: np.ndarray, result: Check, draws: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the partner of each sample and the steps of the pair (Algorithm 3, before clipping).
+    """Return the partner of each checked sample and the steps of the pair (Algorithm 3, before clipping).
 
-    `result` is a check of the samples with outputs. Partners, shared signs of both gradients or 0 (Example
-    4.3), and steps: (n, d) int32 each. Steps are 0 for protected attributes, but signs are not. `draws`, (n,
-    2), are those of `find_globally` for one perturbation.
+    Also return the shared signs of both gradients or 0 (Example 4.3). Steps are 0 for protected attributes,
+    but signs are not.
     """
     pair = X.copy()
     chosen, differences = farthest(subject, X, result)
@@ -151,8 +145,7 @@ def choose_steps(
 def farthest(subject: Subject, X: np.ndarray, result: Check) -> tuple[np.ndarray, np.ndarray]:
     """Return the protected values with the output farthest from the sample's (Equation 3), and the distance.
 
-    Outputs are of the samples' own labels, from the check `result`; the first combination of values, as an
-    index (n,) int64, wins ties.
+    Outputs are of the samples' own labels; the first combination of values wins ties.
     """
     rows = np.arange(len(X))
     of_variants = result.variant_outputs[rows, :, result.labels]
@@ -239,8 +232,8 @@ def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples (Algorithm 7).
 
-    The draws, (g, hops, 3) uniform, choose attribute, direction, and whether a failure is accepted. The trail
-    has the starts and all tried samples, walk by walk.
+    The draws choose attribute, direction, and whether a failure is accepted. The trail has the starts and all
+    tried samples.
     """
     domain, visits = subject.domain, Visits()
     if not len(finds.seeds):
@@ -266,10 +259,7 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
 
 
 def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of the attributes `Subject.free`, (g, k) (Algorithm 8, before the division).
-
-    Also return the number of model queries of each walk, (g,) int64.
-    """
+    """Return the weights of `Subject.free`, (g, k) (Algorithm 8, before the division), and the queries."""
     pair = walks.samples.copy()
     pair[:, subject.protected.columns] = walks.partners
     labels, queries = walks.labels, np.full(len(pair), 2 * subject.model.n_gradient_queries)

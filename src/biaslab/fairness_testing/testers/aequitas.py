@@ -18,7 +18,7 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import _aequitas_kernels as kernels
 from biaslab.fairness_testing.testers.contract import Task, Tester
-from biaslab.fairness_testing.testers.discrimination import Subject, check, draw, visit
+from biaslab.fairness_testing.testers.discrimination import Subject, check, visit
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
 _START = kernels.Stand(visit=0, here=0, energy=True, success=True)
@@ -55,13 +55,12 @@ PAPER = Settings(metropolis=False, falsy_energy=False, perturb_protected=False, 
 
 
 def search(task: Task, settings: Settings) -> Iterator[Phases]:
-    """Search for discriminatory samples: among uniform samples, then around the finds.
+    """Search among uniform samples, which number the seeds, and then around the finds.
 
-    The search cannot be cut into parts, because walks learn from each other. The authors' code starts no walk
-    from a find that an earlier walk visited. In a domain worth sampling, this is rare for uniform samples;
-    here walks start from all finds. In both trails, seeds are numbered by the uniform samples.
+    Walks learn from each other, so that the search is one part. The authors' code starts no walk from a find
+    that an earlier walk visited, which is rare for uniform samples; here walks start from all finds.
     """
-    X = draw(task.subject, task.n_seeds, stream(task.seed, "aequitas", "global"))
+    X = task.subject.domain.draw(task.n_seeds, stream(task.seed, "aequitas", "global"))
     global_ = visit(task.subject, X)
     numbers = np.flatnonzero(global_.discriminatory).astype(np.int32)
     local = search_around(replace(task, seeds=X[numbers]), settings)
@@ -71,11 +70,8 @@ def search(task: Task, settings: Settings) -> Iterator[Phases]:
 def search_around(task: Task, settings: Settings) -> Trail:
     """Walk from given seeds in sequence; a walk passes its learned distributions on to the next walk.
 
-    A value outside the domain is moved inside when its attribute is perturbed. Each walk has its own random
-    stream. The trail has the starts and all tried samples, walk by walk.
+    A value outside the domain is moved inside when its attribute is perturbed.
     """
-    if task.hops < 0:
-        raise InputError(f"cannot walk {task.hops} hops; give 0 or more")
     subject, n_attributes = task.subject, task.subject.domain.n_attributes
     domain, protected = subject.domain, subject.protected
     probabilities, directions = np.ones(n_attributes), np.full(n_attributes, 0.5)

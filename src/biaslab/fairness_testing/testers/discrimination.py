@@ -7,7 +7,6 @@ import numpy as np
 
 from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.models import Model
-from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.fairness_testing.testers.trails import Columns, Trail
@@ -59,11 +58,7 @@ class Check(Columns):
 
 
 def check(subject: Subject, X: np.ndarray, with_outputs: bool = False) -> Check:
-    """Check samples, (n, d) int32, with any own protected values (Algorithm 2).
-
-    The model is queried once on each variant of a sample, and on the sample if it is not a variant. Outputs
-    are included on request.
-    """
+    """Check samples, (n, d) int32 (Algorithm 2); a sample that is none of its variants is also queried."""
     protected = subject.protected
     n, m = len(X), len(protected.values)
     variants = protected.variants(X)
@@ -73,7 +68,6 @@ def check(subject: Subject, X: np.ndarray, with_outputs: bool = False) -> Check:
     queries = m + (~is_variant).astype(np.int64)
 
     def split(answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the answers for samples and for their variants."""
         of_variants = answers[: n * m].reshape(n, m, *answers.shape[1:])
         of_samples = of_variants[np.arange(n), own]
         of_samples[~is_variant] = answers[n * m :]
@@ -93,33 +87,18 @@ def are_discriminatory(subject: Subject, X: np.ndarray) -> np.ndarray:
 
 def discriminatory_share(subject: Subject, X: np.ndarray) -> float:
     """Return the discriminatory share of samples; for uniform samples, AEQUITAS' estimate of fairness."""
-    if not len(X):
-        raise InputError("there is no sample to check; give at least one")
-    return int(are_discriminatory(subject, X).sum()) / len(X)
+    return float(are_discriminatory(subject, X).mean())
 
 
 def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, float, float]:
     """Estimate the discriminatory share of the domain, with its interval (Table XII, "Before")."""
-    X = draw(subject, n, stream(seed, "uniform fairness"))
+    X = subject.domain.draw(n, stream(seed, "uniform fairness"))
     k = int(are_discriminatory(subject, X).sum())
     return k / n, *share_interval(k, n)
 
 
-def draw(subject: Subject, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw `n` uniform samples, (n, d) int32."""
-    if n < 1:
-        raise InputError(f"cannot draw {n} uniform samples; draw at least one")
-    n_model, n_domain = subject.model.n_attributes, subject.domain.n_attributes
-    if n_model != n_domain:
-        raise InputError(
-            f"the classifier has {n_model} attributes, but the domain has {n_domain};"
-            " give the domain of the classifier's data"
-        )
-    return subject.domain.draw(n, rng)
-
-
 def visit(subject: Subject, X: np.ndarray) -> Trail:
-    """Check samples, (n, d) int32, each as its own seed, for the combinations of protected values."""
+    """Check samples of the domain, (n, d) int32, each as its own seed."""
     queries = np.full(len(X), len(subject.protected.values), np.int64)
     return Trail(X, are_discriminatory(subject, X), np.arange(len(X), dtype=np.int32), queries)
 

@@ -5,7 +5,7 @@ sooner. The local phase keeps the attributes' probabilities for some steps witho
 renews them after five successful steps in a row, EIDIG-INF never.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from biaslab.classifiers.models import Model
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.adf import farthest
-from biaslab.fairness_testing.testers.contract import Tester
 from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
 from biaslab.fairness_testing.testers.trails import Trail, Visits, empty
 from biaslab.fairness_testing.testers.two_phases import MAX_ITER, Finds
@@ -46,19 +45,14 @@ class Settings:
 def find_globally(
     subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> tuple[Trail, Finds]:
-    """Move seeds, (n, d) int32, towards the decision boundary until they are discriminatory.
-
-    No draws are needed: a sample without agreeing gradients does not move. The trail has all checked samples,
-    seed by seed.
-    """
+    """Move seeds towards the decision boundary until they are discriminatory, without any of the draws."""
     domain, protected = subject.domain, subject.protected
     X = domain.clip(seeds)
     momenta = np.zeros((2, *X.shape))
 
     def descend(left: np.ndarray, result: Check, iteration: int) -> np.ndarray:
-        pair = _farthest_pair(subject, X[left], result, settings.own_partner)
-        pair = replace(pair, labels=result.labels)
-        both = _pair_gradients(subject.model, X[left], result, pair)
+        pair, _, outputs = _farthest_partners(subject, X[left], result, settings.own_partner)
+        both = _pair_gradients(subject.model, X[left], result, pair, result.labels, outputs)
         momenta[:, left] = settings.decay * momenta[:, left] + both
         g, h = np.sign(momenta[:, left])
         steps = np.where(g == h, -g, 0).astype(np.int32)  # against the gradients that agree
@@ -71,8 +65,7 @@ def find_globally(
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples; a step without a find returns to the start of the walk.
 
-    The draws, (g, hops, 3) uniform, choose attribute, direction and partner. The trail has the starts and all
-    tried samples, walk by walk.
+    The draws choose attribute, direction and partner. The trail has the starts and all tried samples.
     """
     domain, visits = subject.domain, Visits()
     if not len(finds.seeds):
@@ -82,8 +75,8 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
     visits.add(finds.samples, result.discriminatory, finds.seeds, result.queries)
     if not draws.shape[1]:
         return visits.trail(domain.n_attributes)
-    pair = _farthest_pair(subject, finds.samples, result, own_partner=False)
-    first_shares = attribute_weights(subject, finds.samples, result, pair).cumsum(axis=1)
+    pair = _farthest_partners(subject, finds.samples, result, own_partner=False)
+    first_shares = attribute_weights(subject, finds.samples, result, *pair).cumsum(axis=1)
     position, shares = finds.samples.copy(), first_shares.copy()
     age, gradients = np.zeros(len(position), np.int64), np.full(len(position), of_gradients)
     for attribute_draws, direction_draws, chance in np.moveaxis(draws, 0, 2):
@@ -93,8 +86,8 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
             # Protected values that flip the label, drawn uniformly.
             rank = (chance[stale] * checked.flips.sum(axis=1)).astype(int)
             chosen = (checked.flips.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
-            pair = _Partners.of(subject, position[stale], checked, chosen)
-            shares[stale] = attribute_weights(subject, position[stale], checked, pair).cumsum(axis=1)
+            pair = _partners(subject, position[stale], checked, chosen)
+            shares[stale] = attribute_weights(subject, position[stale], checked, *pair).cumsum(axis=1)
             age[stale], gradients[stale] = 0, of_gradients
         position = domain.clip(position + two_phases.steps(subject, shares, attribute_draws, direction_draws))
         result = check(subject, position, with_outputs=True)
@@ -105,65 +98,59 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
     return visits.trail(domain.n_attributes)
 
 
-@dataclass(frozen=True)
-class _Partners:
-    """The partners of samples, with labels and outputs from the check of the samples."""
+_Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Samples, (n, d) int32, their labels, (n,) int64, and their outputs, (n, k)."""
 
-    samples: np.ndarray  # (n, d) int32
-    labels: np.ndarray  # (n,) int64
-    outputs: np.ndarray  # (n, k)
 
-    @classmethod
-    def of(cls, subject: Subject, X: np.ndarray, result: Check, chosen: np.ndarray) -> "_Partners":
-        """Return samples with the chosen combinations of protected values."""
-        rows, samples = np.arange(len(X)), X.copy()
-        samples[:, subject.protected.columns] = subject.protected.values[chosen]
-        return cls(samples, result.variant_labels[rows, chosen], result.variant_outputs[rows, chosen])
+def _partners(subject: Subject, X: np.ndarray, result: Check, chosen: np.ndarray) -> _Answers:
+    """Return samples with the chosen combinations of protected values, with answers from their check."""
+    rows, samples = np.arange(len(X)), X.copy()
+    samples[:, subject.protected.columns] = subject.protected.values[chosen]
+    return samples, result.variant_labels[rows, chosen], result.variant_outputs[rows, chosen]
+
+
+def _farthest_partners(subject: Subject, X: np.ndarray, result: Check, own_partner: bool) -> _Answers:
+    """Return samples with the protected values with the most different output."""
+    chosen, differences = farthest(subject, X, result)
+    partners, is_same = _partners(subject, X, result, chosen), (differences <= 0) & own_partner
+    for of_partner, own in zip(partners, (X, result.labels, result.outputs), strict=True):
+        of_partner[is_same] = own[is_same]
+    return partners
 
 
 def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-    """Return the gradients of the probability of labels, (n, d) float64.
-
-    The cross entropy is J = -log p, therefore dp/dx = -p dJ/dx; `outputs`, (n, k), are of the samples.
-    """
+    """Return the gradients of the probability p of labels: dp/dx = -p dJ/dx with the cross entropy J."""
     p = outputs[np.arange(len(X)), labels].astype(float)
     return -p[:, None] * model.input_gradients(X, labels)
 
 
-def attribute_weights(subject: Subject, X: np.ndarray, result: Check, pair: _Partners) -> np.ndarray:
+def attribute_weights(subject: Subject, X: np.ndarray, result: Check, *pair: np.ndarray) -> np.ndarray:
     """Return the weights of the attributes `Subject.free`, (n, k) float64, larger for less salient ones."""
-    g, h = np.abs(_pair_gradients(subject.model, X, result, pair))
+    g, h = np.abs(_pair_gradients(subject.model, X, result, *pair))
     return 1 / ((g + h)[:, subject.free] + EPSILON)
 
 
-def _pair_gradients(model: Model, X: np.ndarray, result: Check, pair: _Partners) -> np.ndarray:
+def _pair_gradients(
+    model: Model, X: np.ndarray, result: Check, pair: np.ndarray, labels: np.ndarray, outputs: np.ndarray
+) -> np.ndarray:
     """Return the gradients of checked samples and of their partners, (2, n, d) float64."""
-    both = np.concatenate([X, pair.samples])
-    labels, outputs = np.r_[result.labels, pair.labels], np.concatenate([result.outputs, pair.outputs])
-    return output_gradients(model, both, labels, outputs).reshape(2, len(X), -1)
+    own = (X, result.labels, result.outputs)
+    both = map(np.concatenate, zip(own, (pair, labels, outputs), strict=True))
+    return output_gradients(model, *both).reshape(2, len(X), -1)
 
 
-def _farthest_pair(subject: Subject, X: np.ndarray, result: Check, own_partner: bool) -> _Partners:
-    """Return samples with the protected values with the most different output."""
-    chosen, differences = farthest(subject, X, result)
-    pair = _Partners.of(subject, X, result, chosen)
-    if not own_partner:
-        return pair
-    same = differences <= 0
-    return _Partners(
-        np.where(same[:, None], X, pair.samples),
-        np.where(same, result.labels, pair.labels),
-        np.where(same[:, None], result.outputs, pair.outputs),
+TESTERS = [
+    two_phases.make_tester(
+        find_globally,
+        walk,
+        "eidig",
+        name=title.lower(),
+        title=title,
+        modes={
+            names.PUBLISHED: Settings(update_interval, checks_last=False, own_partner=True),
+            names.PAPER: Settings(update_interval),
+        },
+        is_later=True,
     )
-
-
-def _describe(name: str, title: str, update_interval: int | None) -> Tester:
-    paper = Settings(update_interval)
-    modes = {names.PUBLISHED: replace(paper, checks_last=False, own_partner=True), names.PAPER: paper}
-    return two_phases.make_tester(
-        find_globally, walk, "eidig", name=name, title=title, modes=modes, is_later=True
-    )
-
-
-EIDIG_5 = _describe("eidig-5", "EIDIG-5", 5)
-EIDIG_INF = _describe("eidig-inf", "EIDIG-INF", None)
+    for title, update_interval in (("EIDIG-5", 5), ("EIDIG-INF", None))
+]

@@ -19,7 +19,6 @@ import numpy as np
 
 from biaslab.classifiers.domain import Domain
 from biaslab.classifiers.models import Model
-from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers import _explanation_trees_kernels
 from biaslab.fairness_testing.testers.trails import Columns
 
@@ -49,13 +48,7 @@ class Explainer:
     """Explains a model's labels around samples; the columns of `data` are the attributes' distributions."""
 
     def __init__(self, model: Model, data: np.ndarray, n_neighbours: int) -> None:
-        if data.ndim != 2 or not len(data) or data.shape[1] != model.n_attributes:
-            wanted = f"at least one row of {model.n_attributes} attributes"
-            raise InputError(f"expected {wanted}, found {data.shape}; give the classifier's data")
-        if n_neighbours < 1:
-            raise InputError(f"a neighbourhood cannot have {n_neighbours} samples; give at least 1")
-        self.model = model
-        self.n_neighbours = n_neighbours
+        self.model, self.n_neighbours = model, n_neighbours
         self._columns = np.ascontiguousarray(data.T, np.int32)
         self._low, self._high = data.min(axis=0), data.max(axis=0)
 
@@ -116,8 +109,7 @@ def local_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
 def global_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
     """Negate the last constraint of each prefix of a path, without constraints on protected attributes.
 
-    There is one problem per constraint before the first with a confidence below `T1`. The rank is 10 minus
-    the average confidence of the prefix (the authors' published code).
+    The rank is 10 minus the average confidence of the prefix (the authors' published code).
     """
     free = path.take(~np.isin(path.attributes, list(protected)))
     for node, confidence in enumerate(free.confidences.tolist()):

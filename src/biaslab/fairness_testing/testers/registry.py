@@ -7,16 +7,14 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.names import PUBLISHED
 from biaslab.fairness_testing.testers import adf, aequitas, eidig, symbolic
 from biaslab.fairness_testing.testers.contract import Task, Tester
-from biaslab.fairness_testing.testers.discrimination import draw, visit
+from biaslab.fairness_testing.testers.discrimination import visit
 from biaslab.fairness_testing.testers.trails import Phases
 
 
 def draw_at_random(task: Task, settings: None = None) -> Iterator[Phases]:
-    """Check samples drawn uniformly from the domain, with replacement.
-
-    Every sample has its own number. The first `n_seeds` samples count as the global phase.
-    """
-    trail = visit(task.subject, draw(task.subject, task.n_drawn, stream(task.seed, "random search")))
+    """Check uniform samples of the domain; the first `n_seeds` samples count as the global phase."""
+    X = task.subject.domain.draw(task.n_drawn, stream(task.seed, "random search"))
+    trail = visit(task.subject, X)
     yield Phases(trail.take(slice(task.n_seeds)), trail.take(slice(task.n_seeds, None)))
 
 
@@ -29,17 +27,8 @@ _RANDOM = Tester(
     is_retrained=False,
 )
 
-
 TESTERS: dict[str, Tester] = {
-    tester.name: tester
-    for tester in (
-        adf.TESTER,
-        aequitas.TESTER,
-        symbolic.TESTER,
-        _RANDOM,
-        eidig.EIDIG_5,
-        eidig.EIDIG_INF,
-    )
+    tester.name: tester for tester in (adf.TESTER, aequitas.TESTER, symbolic.TESTER, _RANDOM, *eidig.TESTERS)
 }
 """Every tester by its name."""
 

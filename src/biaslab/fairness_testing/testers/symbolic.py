@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers.contract import Task, Tester
@@ -69,10 +68,9 @@ PUBLISHED = Settings(
 def search(task: Task, settings: Settings) -> Iterator[Phases]:
     """Search globally and locally at the same time (Table V).
 
-    The search cannot be cut, because all results share one queue. It explores `Task.n_explored` distinct
-    samples (classes of `trails.count`), or fewer if none is left or if as many visits in a row were
-    repetitions. Both trails are in order of exploration, the global trail with the seeds if
-    `Settings.counts_seeds`; seeds are numbered in order of dequeuing.
+    All results share one queue, so that the search is one part. It explores `Task.n_explored` distinct
+    samples, or fewer if none is left or if as many visits in a row were repetitions. Seeds are numbered in
+    order of dequeuing.
     """
     explorer = _Explorer(task, settings)
     walk = explorer.walk(task.seeds, {LOCAL, GLOBAL}, (task.seed, "symbolic", "search"))
@@ -90,14 +88,10 @@ def search_globally(task: Task, settings: Settings) -> Trail:
 
 
 def search_around(task: Task, settings: Settings) -> Trail:
-    """Run only the local search, around each seed separately (Table VII).
-
-    Only discriminatory seeds are searched around. The number of distinct samples explored around each is the
-    number of hops, without the seed.
-    """
+    """Run only the local search, for `Task.hops` distinct samples around each seed (Table VII)."""
     explorer = _Explorer(task, settings)
     trails = [empty(task.subject.domain.n_attributes)]
-    for number, x in enumerate(explorer.rows(task.seeds)):
+    for number, x in enumerate(task.seeds):
         walk = explorer.walk(x[None], {LOCAL}, (task.seed, "symbolic", "local", number), number)
         trails.append(explorer.trail(explorer.collect(walk, task.hops, counts_seeds=False)[0]))
     return join(trails)
@@ -155,22 +149,12 @@ class _Explorer:
         self.subject, self.settings = task.subject, settings
         self.explainer = Explainer(task.subject.model, task.data, settings.n_neighbours)
 
-    def rows(self, seeds: np.ndarray) -> np.ndarray:
-        """Return checked seeds, (n, d) int32."""
-        n_attributes = self.subject.domain.n_attributes
-        if seeds.ndim != 2 or seeds.shape[1] != n_attributes:
-            raise InputError(
-                f"expected seeds of {n_attributes} attributes, found {seeds.shape}; correct them"
-            )
-        return seeds.astype(np.int32)
-
     def walk(
         self, seeds: np.ndarray, searches: Collection[int], ids: tuple, first: int = 0
     ) -> Iterator[_Visit]:
         """Yield visits, starting from seeds numbered from `first` on; `ids` name the random stream."""
         queues = _Queues(self.settings)
-        rows = self.rows(seeds)
-        for x in self.subject.domain.clip(rows) if self.settings.clip_seeds else rows:
+        for x in self.subject.domain.clip(seeds) if self.settings.clip_seeds else seeds:
             queues.put(0.0, _Visit(tuple(x.tolist()), SEED, -1))
         numbers, steps = itertools.count(first), itertools.count()
         explored: set[tuple[int, ...]] = set()
@@ -197,8 +181,6 @@ class _Explorer:
 
         Queries of uncounted seeds are added to the next visit.
         """
-        if limit < 0:
-            raise InputError(f"symbolic generation cannot explore {limit} samples; give 0 or more")
         visits: list[_Visit] = []
         different: set[tuple[int, ...]] = set()
         queries = repetitions = 0
@@ -213,7 +195,6 @@ class _Explorer:
         return visits, queries
 
     def trail(self, visits: list[_Visit]) -> Trail:
-        """Return visits as a trail."""
         samples, _, seeds, hits, queries = zip(*visits, strict=True) if visits else [()] * 5
         X = np.array(samples, np.int32).reshape(-1, self.subject.domain.n_attributes)
         return Trail(X, np.array(hits, bool), np.array(seeds, np.int32), np.array(queries, np.int64))
@@ -222,13 +203,9 @@ class _Explorer:
         return tuple(value for a, value in enumerate(x) if a not in self.subject.protected.columns)
 
     def _children(
-        self,
-        visit: _Visit,
-        path: Path,
-        searches: Collection[int],
-        solved: set[bytes],
+        self, visit: _Visit, path: Path, searches: Collection[int], solved: set[bytes]
     ) -> Iterator[tuple[float, _Visit]]:
-        """Yield new samples with their ranks; `solved` collects paths, to solve each only once."""
+        """Yield new samples with their ranks; `solved` has digests of paths, to solve each only once."""
         x, columns = np.array(visit.x, np.int32), self.subject.protected.columns
         problems = []
         if visit.discriminatory and LOCAL in searches:
@@ -236,9 +213,7 @@ class _Explorer:
         if GLOBAL in searches:
             problems += [(GLOBAL, problem) for problem in global_problems(path, columns)]
         for origin, problem in problems:
-            arrays = vars(
-                problem.path
-            ).values()  # a digest of constraints and confidences identifies the path
+            arrays = vars(problem.path).values()
             key = hashlib.blake2b(b"".join(array.tobytes() for array in arrays), digest_size=16).digest()
             if key in solved:
                 continue

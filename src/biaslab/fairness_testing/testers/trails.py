@@ -72,7 +72,7 @@ def empty(n_attributes: int) -> Trail:
 
 
 def join(trails: Sequence[Trail]) -> Trail:
-    """Concatenate trails, e.g. of the global and of the local phase."""
+    """Concatenate trails."""
     return Trail(*map(np.concatenate, zip(*(vars(trail).values() for trail in trails), strict=True)))
 
 
@@ -94,23 +94,18 @@ def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
 
 def count(trail: Trail, protected: Protected) -> Counts:
     """Count the distinct samples of a trail, and the discriminatory samples."""
-    numbers = classes(trail.samples, protected)
-    n_samples = int(numbers.max(initial=-1)) + 1
-    n_discriminatory = len(np.unique(numbers[trail.discriminatory]))
-    return Counts(n_samples, n_discriminatory, int(trail.queries.sum()))
+    new, new_discriminatory = first_visits(trail, protected)
+    return Counts(int(new.sum()), int(new_discriminatory.sum()), int(trail.queries.sum()))
 
 
 def distinct_discriminatory(trail: Trail, protected: Protected) -> np.ndarray:
-    """Return the first visited sample of each discriminatory class, (#ID, d), in order of visits."""
-    samples = trail.samples[trail.discriminatory]
-    first = np.unique(classes(samples, protected), return_index=True)[1]
-    return samples[np.sort(first)]
+    """Return the first discriminatory sample of each class, (#ID, d), in order of visits."""
+    return trail.samples[first_visits(trail, protected)[1]]
 
 
 def first_visits(trail: Trail, protected: Protected) -> tuple[np.ndarray, np.ndarray]:
     """Mark the first generated, and the first discriminatory, sample of each class, (n,) bool."""
-    new = np.zeros(len(trail), bool)
-    new_discriminatory = np.zeros(len(trail), bool)
+    new, new_discriminatory = np.zeros((2, len(trail)), bool)
     numbers = classes(trail.samples, protected)
     new[np.unique(numbers, return_index=True)[1]] = True
     places = np.flatnonzero(trail.discriminatory)

@@ -34,8 +34,7 @@ def make_tester(
     """Return a tester with two phases; `row` are further fields of `Tester`.
 
     ``find(subject, seeds, draws, settings)`` is the global phase, with (n, MAX_ITER, 2) uniform draws.
-    ``walk(subject, finds, draws, settings)`` is the local phase, with (g, hops, 3) uniform draws; its trail
-    begins with the finds. `streams` is the name of the random streams.
+    ``walk(subject, finds, draws, settings)`` is the local phase, with (g, hops, 3) uniform draws.
     """
 
     def draw(seed: int, numbers: np.ndarray, phase: str, shape: tuple[int, int]) -> np.ndarray:
@@ -46,22 +45,14 @@ def make_tester(
         return draws
 
     def search(task: Task, settings: Any) -> Iterator[Phases]:
-        """Search from rows of the data; the trails have the checked samples, by seed.
+        """Search from rows of the data, each with its own random streams.
 
-        Each seed has its own random streams, so that parts of seeds give the same trails, concatenated. The
-        first samples of each local walk are the finds of the global phase, so that the local trail has all
-        samples that the paper counts (#GDiff omits samples that led to a find). Queries are the protected
-        values of each check, and the gradients of a pair. The paper uses 1000 hops.
+        Each local walk begins with the find of the global phase, so that the local trail has all samples that
+        the paper counts (#GDiff omits samples that led to a find).
         """
-        subject, n_attributes = task.subject, task.subject.domain.n_attributes
-        if task.seeds.ndim != 2 or task.seeds.shape[1] != n_attributes:
-            raise InputError(
-                f"expected seeds of {n_attributes} attributes, found {task.seeds.shape[-1]}; correct them"
-            )
+        subject = task.subject
         if not len(subject.free):
             raise InputError("all attributes are protected; leave at least one attribute unprotected")
-        if task.hops < 0:
-            raise InputError(f"cannot walk {task.hops} hops; give 0 or more")
         for part in task.parts():
             numbers = np.arange(part.first, part.first + len(part.seeds))
             draws = draw(task.seed, numbers, "global", (MAX_ITER, 2))
@@ -86,8 +77,7 @@ def move_until_found(
     """Check samples, (n, d) int32, in lock-step, and move samples that are not yet discriminatory.
 
     ``move(left, result, iteration)`` returns new positions of the rows `left` of X from their check and two
-    gradients each. The last check moves nothing. X is changed in place. The trail has all checked samples,
-    seed by seed.
+    gradients each. X is changed in place. The trail has all checked samples, seed by seed.
     """
     of_gradients = 2 * subject.model.n_gradient_queries
     partners = np.zeros((len(X), len(subject.protected.columns)), np.int32)
@@ -109,8 +99,8 @@ def move_until_found(
 def steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarray) -> np.ndarray:
     """Return a step of one unit for each walk, (g, d) int32 (Zhang et al. 2021, Algorithm 9).
 
-    `shares`, (g, k), are cumulative weights of the attributes that are not protected; `way` and `side`, (g,)
-    uniform, choose attribute and direction.
+    `shares`, (g, k), are cumulative weights of the attributes `Subject.free`. `way` chooses the attribute,
+    `side` the direction.
     """
     moves = np.zeros((len(shares), subject.domain.n_attributes), np.int32)
     chosen = (shares <= (way * shares[:, -1])[:, None]).sum(axis=1)

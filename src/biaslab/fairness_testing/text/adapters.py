@@ -17,6 +17,7 @@ from biaslab.classifiers.foreign import (
     numbers,
     positive_column,
 )
+from biaslab.classifiers.networks import softmax
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.discrimination import BATCH_WORDS, rows_of_length
 from biaslab.text.label_names import describe_positive
@@ -33,13 +34,11 @@ BATCH_TEXTS = 1024
 def load_model(
     reference: str, lexicon: Lexicon, device: str = "auto", positive: str | None = None
 ) -> TextModel:
-    """Return a user's classifier by its reference.
+    """Return a user's classifier by its reference: ``.npz``, the folder of a BERT, or ``MODULE:NAME``.
 
-    The reference is a network that was trained here (``.npz``), the folder of a BERT with its classifier, or
-    ``MODULE:NAME`` of an object in the current folder or installed: see `adapt`. The lexicon must have all
-    words of later queries. A BERT computes on the device, a torch module where its parameters are. `positive`
-    is the classifier's name of its positive label, which becomes label 1; it is required unless the names are
-    0 and 1.
+    The lexicon must have all words of later queries. A BERT computes on the device, a torch module where its
+    parameters are. `positive` is the classifier's name of its positive label, which becomes label 1; it is
+    required unless the names are 0 and 1.
     """
     if reference.endswith(".npz"):
         from biaslab.text.recurrent import load_recurrent
@@ -66,11 +65,10 @@ def reads_vectors(model: TextModel) -> bool:
 
 
 def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None = None) -> TextModel:
-    """Return a user's object as a `TextModel`, by its type.
+    """Return a user's object as a `TextModel`, by its type; see `TorchTextModel` and `CallableTextModel`.
 
-    See `TorchTextModel` and `CallableTextModel`. A function has no gradients, nor has a classifier in the
-    style of scikit-learn, whose ``predict_proba`` receives texts with spaces between words. `positive` is the
-    class that becomes label 1, by the classifier's ``classes_``; by default 1 or True.
+    Functions have no gradients, nor has a classifier in the style of scikit-learn, whose ``predict_proba``
+    receives texts with spaces between words.
     """
     if any(base.__module__.startswith("torch.nn") for base in type(classifier).__mro__):
         classes = classes_of(classifier)
@@ -120,8 +118,7 @@ class TorchTextModel:
             for rows in rows_of_length(texts.lengths, BATCH_WORDS):
                 inputs, mask = self._inputs(texts.take(rows))
                 logits[rows] = self._logits(inputs, mask).cpu().numpy()
-        exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return exponentials / exponentials.sum(axis=1, keepdims=True)
+        return softmax(logits)
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy by backpropagation, (m, d) float32; see `TextModel`."""

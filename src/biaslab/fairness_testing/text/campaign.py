@@ -85,9 +85,7 @@ def audit_feature(
 ) -> FeatureResult:
     """Search for texts that a classifier labels by the values of a feature.
 
-    Both phases start from texts with a sensitive word; the seeds are drawn from all such texts. Gradients
-    guide the local phase if they guide the strategy of the global phase. n_raw counts seeds that are
-    themselves discriminatory.
+    Gradients guide the local phase if they guide the strategy of the global phase.
     """
     ids = np.array([own.lexicon.ids[value] for value in values], np.int32)
     subject = TextSubject(model, ids, nearest_words(own.lexicon, K, ids))

@@ -21,7 +21,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text.discrimination import have_marked
 from biaslab.text.devices import make_deterministic, without_onednn
-from biaslab.text.recurrent import Recurrent, check_words, checked_labels
+from biaslab.text.recurrent import Recurrent
 from biaslab.text.words import Texts
 
 WINDOW = 8
@@ -58,19 +58,12 @@ def train_certified(
     settings: CertifiedSettings,
     seed: int,
 ) -> Recurrent:
-    """Train a network whose label must not depend on the value of a feature.
+    """Train a network whose label must not depend on the value of a feature; `start` is not changed.
 
-    `start` may be trained or not, and is not changed; `is_value`, (V,) bool, marks the values, (k,) int32.
-    Keep the network of the epoch with the least loss on the validation texts at full κ and ε.
-
-    From this call on, torch uses one thread in this process, so that results are byte-identical.
+    Keep the network of the epoch with the least loss on the validation texts at full κ and ε. From this call
+    on, torch uses one thread in this process, so that results are byte-identical.
     """
     make_deterministic(1)  # persists: no numba kernel runs below, whose first run gives torch all threads
-    for texts, _ in (train, validation):
-        if not len(texts):
-            raise InputError("there is no text to train on; give texts of label 0 and 1")
-        check_words(texts, start.vectors)
-    train, validation = ((texts, checked_labels(texts, labels)) for texts, labels in (train, validation))
     network = _Network(start, torch.float32)
     # Fused Adam has exact square roots; those of MKL depend on the vendor of the processor.
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
@@ -212,10 +205,7 @@ def _gru_step(x: torch.Tensor, h: torch.Tensor, recurrent: torch.Tensor, bias: t
 
 
 def _scaled(gate: torch.Tensor, content: torch.Tensor) -> torch.Tensor:
-    """Return bounds of a product with a non-negative first factor; axis -2 has lower and upper bounds.
-
-    The least product uses the least factor if the content's lower bound is positive, else the largest factor.
-    """
+    """Return bounds of a product with a non-negative first factor; axis -2 has lower and upper bounds."""
     return content * torch.where(content >= 0, gate, gate.flip(-2))
 
 

@@ -85,9 +85,8 @@ class Yardsticks:
     def measure_sentences(self, pairs: Sequence[tuple[Texts, Texts]]) -> list[dict[str, float]]:
         """Return the means of the measures with an encoder, for each set of original and changed texts.
 
-        similarity, perplexity of the changed and seed_perplexity of the original texts (the exponential of
-        the mean over texts of the mean negative log-likelihood of a word piece); empty without an encoder.
-        Every text is read once.
+        A perplexity is the exponential of the mean over texts of the mean negative log-likelihood of a word
+        piece. Every text is read once.
         """
         if self.sentences is None or not pairs:
             return [{} for _ in pairs]
@@ -124,9 +123,8 @@ def measure(
 ) -> None:
     """Join the tables of all networks; add validity.tsv, pools.tsv and example.json.
 
-    At most `pairs` of the found texts of each search are measured. `is_certified` is whether to join tables
-    of certified training; they are not detected, because tables of a run with other settings may still exist.
-    Without an encoder's config and vocabulary, sentence similarity and perplexity are not measured.
+    At most `pairs` of the found texts of each search are measured. Tables of certified training are not
+    detected, because those of a run with other settings may still exist.
     """
     prepared = load_prepared(folder)
     for name in TABLES:

@@ -54,10 +54,7 @@ class OwnTexts:
 def read(
     data: Path, text_column: str, label_column: str, positive: str | None, is_labelled: bool
 ) -> tuple[list[str], np.ndarray, list[str]]:
-    """Return the texts, their labels (NaN if missing), and changes or omissions.
-
-    A network is trained only on labelled texts.
-    """
+    """Return the texts, only labelled ones on request, their labels (NaN if missing), and all changes."""
     names, left_out = (text_column, label_column, None, positive), LeftOut()
     if is_labelled:
         table = read_labelled(data, *names, left_out=left_out)
@@ -86,7 +83,7 @@ def prepare(
     """Return texts as words with vectors, (v, d) float32, sorted by descending frequency.
 
     The first `n_candidates` words with a vector are candidate replacements, in addition to all words of texts
-    and features. Only words as they occur in texts count: no punctuation, no capitals.
+    and features. Punctuation and words with capitals do not count.
     """
     split = [split_words(text) for text in data]
     rows = np.array([i for i, words in enumerate(split) if words], np.int64)

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.names import CERTIFIED, CONTROL, PROPOSED
@@ -61,21 +60,15 @@ def drawn(n_found: int, repetition: int, seed: int, share: float) -> np.ndarray:
 def label_found(
     subject: TextSubject, texts: Texts, rule: str, data_labels: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the labels of added texts, (n,) int64.
+    """Return the labels of added texts, (n,) int64: of the model, of the seeds of the search, or by majority.
 
-    ``model``: the model's label of the text. ``majority``: the model's most frequent label over the text and
-    its variants with every other value of each sensitive word, as in Algorithm 2; ties go to the label of the
-    text. ``data``: the label, in `data_labels`, of the seed text of the search.
+    ``majority`` is the model's most frequent label over the text and its variants, as in Algorithm 2; ties go
+    to the label of the text.
     """
-    if rule not in LABEL_RULES:
-        rules = f"(known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
-        raise InputError(f"unknown label rule '{rule}' {rules}")
     if rule == MODEL:
         return labels_of(probabilities(subject.model, texts))
-    if rule == DATA and (data_labels is None or len(data_labels) != len(texts)):
-        raise InputError("the label rule 'data' needs the label of each text's seed; give a label per text")
     if rule == DATA:
-        return np.asarray(data_labels, np.int64)
+        return data_labels
     labels = np.empty(len(texts), np.int64)
     for variants in answer_variants(subject, texts):
         y = variants.labels
@@ -101,9 +94,7 @@ def retrain(
 ) -> Recurrent:
     """Retrain a network of equal type, size and vectors with added texts (Section 5.2, RQ4).
 
-    Without added texts (``Texts.of([])``), the result is the control. The seed determines initial weights and
-    batches. With equal seeds, networks differ only by the added texts; with the seed of the tested network,
-    the control is the tested network.
+    With equal seeds, networks differ only by the added texts. Without added texts, the result is the control.
     """
     start = initial_recurrent(model.kind, model.vectors, seed, model.hidden, len(model.layers))
     texts, labels = train
@@ -135,12 +126,10 @@ def retrain_network(
 ) -> None:
     """Retrain the first training of a network with its finds: ``retraining.tsv``.
 
-    The proposed tester's texts are labelled by the majority, and in `N_OTHERS` retrainings also by each other
-    rule; the other testers' texts by the majority, in as many retrainings. Each found text is added with its
-    partner x', as in retraining on tables. (This was decided after a first run without partners, which beat
-    the control for one of two features.) `share` of the texts found on the training texts are added;
-    `n_independent` of the texts found on the test texts (None for all) measure the improvement. Each
-    retraining has other texts and its own seed.
+    Each found text is added with its partner x', as in retraining on tables. (This was decided after a first
+    run without partners, which beat the control for one of two features.) `n_independent` of the texts found
+    on the test texts (None for all) measure the improvement. Each retraining has other texts and its own
+    seed.
     """
     prepared, finds = load_prepared(folder), load_finds(folder / kind / "found.npz")
     rows, controls = [], {}

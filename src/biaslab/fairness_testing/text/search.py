@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text import _kernels as kernels
@@ -66,10 +65,9 @@ class LocalSearch:
 
 
 def draw_numbers(seed: int, phase: str, ids: Sequence[int] | np.ndarray, steps: int) -> np.ndarray:
-    """Return the random numbers of searches, (n, steps, 2) float64 uniform in [0, 1).
+    """Return the random numbers, (n, steps, 2), that choose replaced words and neighbours in a phase.
 
-    They choose the replaced word and the neighbour. The numbers of a seed do not depend on other seeds: `ids`
-    are stable numbers of the seeds, and `phase` names the search, e.g. ``"local lstm religion adf"``.
+    The numbers of a seed do not depend on other seeds: `ids` are stable numbers of the seeds.
     """
     numbers = np.empty((len(ids), steps, 2))
     for i, number in enumerate(ids):
@@ -82,8 +80,7 @@ def search_globally(
 ) -> GlobalSearch:
     """Perturb texts until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
 
-    J is the loss of the label y of x, and x' is recomputed for each x. A text without sensitive words, or
-    without free words, is not changed.
+    A text without sensitive words, or without free words, is not changed.
     """
     n = len(seeds)
     texts = Texts(seeds.ids.copy(), seeds.offsets)
@@ -123,8 +120,6 @@ def search_locally(
     drawn by Algorithm 8, its substitute by Algorithm 10: in proportion to 1 / (||abs(g_a)||_inf +
     ||abs(g'_a)||_inf) if the walk is guided (ADF), otherwise uniformly among all free words (RP).
     """
-    if hops < 0:
-        raise InputError(f"cannot walk {hops} hops; give 0 or more")
     n = len(starts)
     texts = Texts(starts.ids.copy(), starts.offsets)
     positions, words, replaced, value = np.full((4, hops, n), -1, np.int32)
@@ -251,20 +246,14 @@ def count_local(search: LocalSearch) -> tuple[int, int]:
 
 
 def global_finds(search: GlobalSearch, seeds: np.ndarray) -> Finds:
-    """Return the pairs of all seeds that are or became discriminatory, each text once, by seed.
-
-    `seeds`, (n,) int64, are the rows of the searched texts.
-    """
+    """Return the pairs of all discriminatory seeds, each text once; `seeds` are rows of the searched part."""
     rows = starts_of(search)
     texts = search.texts.take(rows)
     return Finds(seeds[rows], texts, exchange(texts, search.replaced[rows], search.value[rows]))
 
 
 def local_finds(search: LocalSearch, origins: np.ndarray) -> Finds:
-    """Return the discriminatory pairs on walks, each text once, in the order of first visits, by start.
-
-    `origins`, (n,) int64, are the rows in which the walks began.
-    """
+    """Return the discriminatory pairs on walks, each text once; `origins` are the rows of the starts."""
     is_found = search.discriminatory
     texts = search.texts().take(np.flatnonzero(is_found[search.is_visit]))
     partners = exchange(texts, search.replaced[is_found], search.value[is_found])

@@ -62,10 +62,7 @@ def perturb_randomly(step: Step) -> tuple[np.ndarray, np.ndarray]:
 
 
 def perturb_most_important(step: Step) -> tuple[np.ndarray, np.ndarray]:
-    """Replace the most important word along the gradient (Algorithm 5, with Equation 5 if g' is used).
-
-    The replacement raises the loss, "to push the sample towards the classification boundary".
-    """
+    """Raise the loss by the most important word (Algorithm 5, with Equation 5 if g' is used)."""
     importance = largest_components(step.g if step.h is None else step.g.astype(np.float64) - step.h)
     a = kernels.first_maxima(step.texts.offsets, importance, step.is_free)
     subject = step.subject

@@ -77,12 +77,7 @@ def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def to_html(title: str, sections: Sequence[Mapping[str, Any]], mask: Mask = str) -> str:
-    """Return a self-contained page.
-
-    A section has the ``feature``, ``facts`` (names and texts), ``terms`` (rows with term, n_texts, n_flips,
-    share, ci_low and ci_high; the terms are masked), ``pairs``, and ``n_more``, the number of found pairs
-    that are not shown.
-    """
+    """Return a self-contained page; the terms of sections are already masked."""
     filled = [
         {**section, "pairs": [lines_of(pair, mask) for pair in section["pairs"]]} for section in sections
     ]
@@ -112,7 +107,7 @@ def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -
 
 
 def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
-    """Write one JSON object per line: a `Pair` and its ``changed`` positions; words are not masked here."""
+    """Write one JSON object per line: a `Pair` and its ``changed`` positions."""
     lines = (json.dumps({**asdict(pair), "changed": pair.changed}, ensure_ascii=False) for pair in pairs)
     write_text(path, "".join(f"{line}\n" for line in lines))
 

@@ -38,10 +38,8 @@ class _File:
 def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
     """Read the values of one or several sensitive features, each one word, in the order of the file.
 
-    ``.csv`` as published by the authors: the header ``feature, values``, then one feature per line, its name
-    and its values separated by commas. Or ``.yaml`` with ``features``, a mapping of names to lists, and
-    optionally ``title`` and ``source``. Or ``.txt``, one value per line, without empty lines and lines that
-    begin with ``#``; the feature is named after the file.
+    ``.csv`` as published by the authors, ``.yaml`` as in `_File`, or ``.txt`` with the values of one feature,
+    which is named after the file.
     """
     path = Path(path)
     if path.suffix == ".csv":
