@@ -172,7 +172,7 @@ class FolderClassifier:
         """Return the logit of the positive class; see `TextClassifier`."""
         from biaslab.text.encoder import predict
 
-        scores = predict(self.model, self.tokens(texts), self.tokenizer.pad, progress=progress)
+        scores = predict(self.model, self.tokens(texts), self.tokenizer.pad, progress)
         return scores.astype(np.float64)
 
 

@@ -49,6 +49,8 @@ OTHERS = {
 }
 """Further keys of a configuration, with their types; the default is BERT's value."""
 N_LABELS = 2
+BATCH_TOKENS = 4096
+"""Tokens of a batch, with padding. Another number changes scores by float32 rounding."""
 
 
 @dataclass(frozen=True)
@@ -149,29 +151,19 @@ def predict(
     model: BertClassifier,
     tokens: Tokens,
     pad: int,
-    batch_tokens: int = 4096,
-    device: torch.device | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
     """Return the scores of texts, (n,) float32, without dropout; the model's mode stays as it is.
 
-    s(x) is the logit of label 1 minus that of label 0 (Kennedy et al. 2020, Section 4).
-
-    Texts are read by length, without padding (`biaslab.text.packing`). `batch_tokens` (maximum number of
-    tokens of a batch with padding, at least one text) affects scores only by float32 rounding, because it
-    changes the order of summation. The model is moved to `device`, if any. After every batch, `progress`
-    receives the number of texts done and n.
+    s(x) is the logit of label 1 minus that of label 0 (Kennedy et al. 2020, Section 4). Texts are read by
+    length, without padding (`biaslab.text.packing`).
     """
-    if device is not None:
-        model.to(device)
     length, limit = int(tokens.lengths.max(initial=0)), model.config.max_position_embeddings
     if length > limit:
         raise InputError(
             f"a text has {length} tokens, the encoder reads {limit}; shorten the texts to {limit}"
         )
-    return fill_by_length(
-        np.empty(len(tokens), np.float32), packing.score, model, tokens, pad, batch_tokens, progress
-    )
+    return fill_by_length(np.empty(len(tokens), np.float32), packing.score, model, tokens, pad, progress)
 
 
 def fill_by_length(
@@ -180,13 +172,15 @@ def fill_by_length(
     model: BertClassifier,
     tokens: Tokens,
     pad: int,
-    batch_tokens: int,
-    progress: Callable[[int, int], None] | None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
-    """Fill a row of `out` for each text with ``answer(model, ids, mask)``, without dropout."""
+    """Fill a row of `out` for each text with ``answer(model, ids, mask)``, without dropout.
+
+    After every batch, `progress` receives the number of texts done and n.
+    """
     done = 0
     with evaluating(model), torch.no_grad():
-        for rows in batches_by_length(tokens.lengths, batch_tokens):
+        for rows in batches_by_length(tokens.lengths, BATCH_TOKENS):
             ids, mask = (torch.from_numpy(a).to(model.device) for a in tokens.padded(rows, pad))
             out[rows] = answer(model, ids, mask).float().cpu().numpy()
             done += len(rows)

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from biaslab.core.errors import InputError
+from biaslab.text import encoder
 from biaslab.text.encoder import EncoderFiles, load_classifier, predict, prepare_encoder, save_classifier
 from biaslab.text.tokens import Tokenizer, Tokens
 from naive.text import score
@@ -196,12 +197,13 @@ def test_what_cannot_be_prepared_is_refused(folder, tmp_path, arguments, problem
 # Scores
 
 
-def test_predictions_are_in_the_order_of_the_texts(folder, tokens, tokenizer):
+def test_predictions_are_in_the_order_of_the_texts(folder, tokens, tokenizer, monkeypatch):
     model = load_classifier(folder)
     expected = [score(model, *matrices(tokens, [i])).item() for i in range(5)]
     done = []
     for batch_tokens in (1, 12, 4096):
-        scores = predict(model, tokens, 0, batch_tokens, progress=lambda *step: done.append(step))
+        monkeypatch.setattr(encoder, "BATCH_TOKENS", batch_tokens)
+        scores = predict(model, tokens, 0, lambda *step: done.append(step))
         assert scores.dtype == np.float32
         assert scores == pytest.approx(expected, abs=1e-6)
     assert len(set(expected)) == 5
