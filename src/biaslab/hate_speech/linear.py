@@ -33,8 +33,6 @@ from biaslab.text.tokens import Tokens
 
 N_WEIGHTS = 500
 """Number of features to keep weights of, in addition to the identifiers."""
-REMOVAL = ("n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy")
-"""Columns of `removal_curve`."""
 _SOLVER = {"solver": "newton-cg", "tol": 1e-8, "max_iter": 1000}
 # The objective is scikit-learn's default (l2, C = 1, free intercept). The default solver stops with scores
 # about 0.05 from the optimum; this solver reaches the optimum in the same time.
@@ -163,7 +161,7 @@ def removal_curve(
                 for other, part in zip(others, (test, news), strict=True)
             )
             rows.append((n_removed, subset, on_test.precision, on_test.recall, on_test.f1, *on_news[-2:]))
-    return pd.DataFrame(rows, columns=list(REMOVAL))
+    return pd.DataFrame(rows, columns=COLUMNS["removal"])
 
 
 def _without(
@@ -218,7 +216,7 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
             weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
             write_tsv(folder.path / "linear_weights.tsv", weights)
     say("trained on the split that all classifiers share")
-    removal = pd.DataFrame(columns=list(REMOVAL))
+    removal = pd.DataFrame(columns=COLUMNS["removal"])
     if NEWS in folder.tested:
         news = folder.tested[NEWS]
         removal = removal_curve(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.hate_speech.methods import parse_method
-from biaslab.hate_speech.report.results import in_order, read_all, title
+from biaslab.hate_speech.report.results import in_order, read_all, title, without_quirks
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.area import figure
 from biaslab.run.reports import Results
@@ -70,7 +70,7 @@ def removal(rows: pd.DataFrame) -> pd.DataFrame:
 @figure("performance", "Table 1 as a figure", "metrics", caption="performance_figure")
 def draw_performance(units: Sequence[Results], stem: Path) -> None:
     """Draw F1 on the test set against accuracy on news, a panel a corpus, a point a training (Table 1)."""
-    data = by_seed(read_all(units, "metrics"))
+    data = by_seed(without_quirks(read_all(units, "metrics")))
     corpora, methods = list(data["corpus"].unique()), in_order(data["method"])
     n_columns = max(1, min(len(corpora), 3))
     n_rows = max(1, math.ceil(len(corpora) / n_columns))
