@@ -18,7 +18,7 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.text.label_names import MULTI_LABEL, describe_positive, label_names, positive_label
+from biaslab.text.label_names import MULTI_LABEL, describe_positive, positive_label
 from biaslab.text.reading import TRAINING_FILE, Lengths, count_in_batches, keeps_case, reading_length
 from biaslab.text.variants import text_batches
 
@@ -122,7 +122,7 @@ def load_folder(
 
     folder = Path(folder)
     model = load_classifier(folder)
-    number = positive_label(folder, positive, option)
+    number, names = positive_label(folder, positive, option)
     model = put_positive_second(model, number)
     tokenizer = Tokenizer.load(folder / "vocab.txt")
     removed, path = frozenset(), folder / TRAINING_FILE
@@ -135,7 +135,6 @@ def load_folder(
                 f"{path}: does not list the word pieces that are {REMOVED} ({error}); train the classifier"
                 " again, or remove the file if `hate-speech train` did not write it"
             ) from error
-    names = sorted(label_names(folder), key=label_names(folder).get)
     limit = reading_length(folder, model.config.max_position_embeddings)
     return FolderClassifier(model.to(choose_device(device)), tokenizer, limit, removed, names, number)
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -111,18 +110,11 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
     return table[list(COLUMNS["linear_weights"])].reset_index(drop=True)
 
 
-class Part(NamedTuple):
-    """Texts of one split: n tokenized texts, labels (n,) int and, for news, identifiers (n,) str."""
-
-    tokens: Tokens
-    labels: np.ndarray
-    identifiers: np.ndarray | None = None
-
-
 def removal_curve(
-    train: Part,
-    test: Part,
-    news: Part,
+    train: Texts,
+    test: Texts,
+    news: Texts,
+    news_identifiers: np.ndarray,
     vocabulary: Sequence[str],
     identifier_ids: Mapping[str, int],
     negative_weight: float,
@@ -131,8 +123,8 @@ def removal_curve(
 ) -> pd.DataFrame:
     """Return F1 on `test` and accuracy on `news` after removing k identifiers, for every k.
 
-    News are negative and carry the identifier for which each was drawn. The features are binary. At most
-    `n_subsets` distinct subsets are drawn for every k, fewer if fewer exist.
+    News are negative; `news_identifiers`, (n,), has the identifier for which each was drawn. The features are
+    binary. At most `n_subsets` distinct subsets are drawn for every k, fewer if fewer exist.
     """
     ids = np.array(list(identifier_ids.values()), dtype=np.int64)
     vectorizer = CountVectorizer(binary=True)
@@ -154,12 +146,10 @@ def removal_curve(
         for subset, removed in enumerate(subsets):
             is_removed = np.zeros(len(vectorizer.vocabulary_))
             is_removed[[columns[i] for i in removed if i in columns]] = 1
-            X, *others = (_without(*bag, is_removed) for bag in bags)
+            X, X_test, X_news = (_without(*bag, is_removed) for bag in bags)
             model = fit_logistic(X, train.labels, negative_weight)
-            on_test, on_news = (
-                measure(model.decision_function(other), part.labels, part.identifiers)
-                for other, part in zip(others, (test, news), strict=True)
-            )
+            on_test = measure(model.decision_function(X_test), test.labels)
+            on_news = measure(model.decision_function(X_news), news.labels, news_identifiers)
             rows.append((n_removed, subset, on_test.precision, on_test.recall, on_test.f1, *on_news[-2:]))
     return pd.DataFrame(rows, columns=COLUMNS["removal"])
 
@@ -218,11 +208,11 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
     say("trained on the split that all classifiers share")
     removal = pd.DataFrame(columns=COLUMNS["removal"])
     if NEWS in folder.tested:
-        news = folder.tested[NEWS]
         removal = removal_curve(
-            Part(train.tokens, train.labels),
-            Part(test.tokens, test.labels),
-            Part(news.tokens, news.labels, folder.column("identifier", NEWS)),
+            train,
+            test,
+            folder.tested[NEWS],
+            folder.column("identifier", NEWS),
             folder.tokenizer.vocabulary,
             folder.ids,
             effort.negative_weight,

@@ -5,6 +5,7 @@ third of the time, which matters for an experiment of hundreds of short steps.
 """
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,15 +14,11 @@ import torch
 from torch import nn
 from torch.nn.functional import gelu, relu, scaled_dot_product_attention, silu
 
-
-def _tanh_gelu(x: torch.Tensor) -> torch.Tensor:
-    return gelu(x, approximate="tanh")
-
-
+_TANH_GELU = functools.partial(gelu, approximate="tanh")
 ACTIVATIONS = {
     "gelu": gelu,
-    "gelu_new": _tanh_gelu,
-    "gelu_pytorch_tanh": _tanh_gelu,
+    "gelu_new": _TANH_GELU,
+    "gelu_pytorch_tanh": _TANH_GELU,
     "relu": relu,
     "silu": silu,
 }
@@ -150,7 +147,7 @@ class Pooler(nn.Module):
 class BertClassifier(nn.Module):
     """BERT and a linear layer over the pooled first token."""
 
-    def __init__(self, settings: BertSettings, n_labels: int = 2) -> None:
+    def __init__(self, settings: BertSettings, n_labels: int) -> None:
         super().__init__()
         self.config = settings
         layers = nn.ModuleList(Layer(settings) for _ in range(settings.num_hidden_layers))

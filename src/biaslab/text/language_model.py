@@ -55,9 +55,7 @@ class BiGRU(nn.Module):
     [UNK], which replaces every other token.
     """
 
-    def __init__(
-        self, token_ids: np.ndarray, n_encoder: int, unk: int, embedding: int = 300, hidden: int = 300
-    ) -> None:
+    def __init__(self, token_ids: np.ndarray, n_encoder: int, unk: int, embedding: int, hidden: int) -> None:
         super().__init__()
         ids = np.asarray(token_ids, np.int64)
         index = np.full(n_encoder, np.searchsorted(ids, unk))

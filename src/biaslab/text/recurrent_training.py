@@ -14,6 +14,7 @@ from biaslab.core.rng import stream
 from biaslab.core.settings import PYDANTIC
 from biaslab.text import _recurrent_training_kernels as kernels
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels, gate_shift, pack, unpack
+from biaslab.text.scores import precision_recall_f1
 from biaslab.text.settings import NegativeWeight, RecurrentTraining
 from biaslab.text.words import Texts
 
@@ -109,9 +110,7 @@ def _validate(
     z = network.logits(texts).astype(np.float64)
     gaps = np.where(labels == 1, z[:, 1] - z[:, 0], z[:, 0] - z[:, 1])
     weights = np.where(labels == 1, 1.0, settings.negative_weight)
-    predicted = z[:, 1] > z[:, 0]
-    total = int(predicted.sum() + labels.sum())
-    f1 = 2.0 * int((predicted & (labels == 1)).sum()) / total if total else 0.0
+    *_, f1 = precision_recall_f1(z[:, 1] > z[:, 0], labels)
     return float(np.average(np.logaddexp(0.0, -gaps), weights=weights)), f1
 
 

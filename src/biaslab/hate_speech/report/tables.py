@@ -320,18 +320,15 @@ _IDENTIFIER = "†"
 def word_importance(unit: Results) -> Table:
     """Return the most important words before and after regularization, with changes of rank (Table 2)."""
     changes = rank_changes(read(unit, "importance"))
-    if not unit.option("unmask"):
-        masked = Masker.load(unit.file("masked_words"))
-        changes["word"] = changes["word"].map(masked)
-    cells = _side_by_side(changes)
     note = (
         f"The {N_WORDS} words with the largest mean φ (SOC, Equation 1) on test sentences, under the encoder"
         " without and with regularization, and by how many places regularization moves them: up is positive."
         f" {_IDENTIFIER}: group identifier."
     )
     if not unit.option("unmask"):
+        changes["word"] = changes["word"].map(Masker.load(unit.file("masked_words")))
         note += " Slurs are masked."
-    return Table(changes, cells, "Most important words", note)
+    return Table(changes, _side_by_side(changes), "Most important words", note)
 
 
 def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
