@@ -5,6 +5,7 @@ downloaded from a hub or unpickled. transformers draws missing tensors at random
 raises an error for a missing tensor, a wrong shape or a surplus tensor.
 """
 
+import dataclasses
 import json
 import os
 import shutil
@@ -22,32 +23,13 @@ from safetensors.torch import save_file
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, write_json
 from biaslab.core.rng import stream
+from biaslab.core.settings import validate
 from biaslab.text import packing
 from biaslab.text.bert import BertClassifier, BertSettings
 from biaslab.text.devices import without_values
 from biaslab.text.tokens import Tokenizer, Tokens
 
 NEEDED = "config.json, vocab.txt and model.safetensors"
-SIZES = (
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-)
-"""Keys of a configuration that are required to load weights."""
-OTHERS = {
-    "type_vocab_size": int,
-    "hidden_act": str,
-    "hidden_dropout_prob": float,
-    "attention_probs_dropout_prob": float,
-    "classifier_dropout": float,
-    "initializer_range": float,
-    "layer_norm_eps": float,
-    "pad_token_id": int,
-}
-"""Further keys of a configuration, with their types; the default is BERT's value."""
 N_LABELS = 2
 BATCH_TOKENS = 4096
 """Tokens of a batch, with padding. Another number changes scores by float32 rounding."""
@@ -92,7 +74,7 @@ def prepare_encoder(
     if layers is not None and not 1 <= layers <= n:
         raise InputError(f"layers: {layers}: {files.config} has {n}; write a number from 1 to {n}")
     cut = settings | {"num_hidden_layers": layers or n}
-    expected = _shapes(_blank(cut, files.config))
+    expected = _shapes(_blank(cut))
     if weights == "random":
         tensors = {
             name: _initial(name, shape, cut, stream(seed, "encoder", name))
@@ -117,7 +99,7 @@ def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertC
     files = EncoderFiles.of_folder(folder)
     settings = _read_settings(files)
     tensors = _read_weights(files, settings)
-    model = _blank(settings, files.config)
+    model = _blank(settings)
     for name, shape in _shapes(model).items():
         if name not in tensors:
             if seed is None:
@@ -142,9 +124,8 @@ def save_classifier(
     model: BertClassifier, folder: str | os.PathLike, vocabulary_file: str | os.PathLike
 ) -> None:
     """Write a classifier and its encoder's ``vocab.txt`` for `load_classifier` and transformers to read."""
-    settings = {key: getattr(model.config, key) for key in (*SIZES, *OTHERS)}
     tensors = {_plain_name(k): v.detach().cpu().contiguous() for k, v in model.state_dict().items()}
-    _write_folder(Path(folder), settings, Path(vocabulary_file), tensors)
+    _write_folder(Path(folder), dataclasses.asdict(model.config), Path(vocabulary_file), tensors)
 
 
 def predict(
@@ -211,7 +192,7 @@ def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.nda
 
 
 def _read_settings(files: EncoderFiles) -> dict[str, Any]:
-    """Return the keys `SIZES` and `OTHERS` of a configuration, checked against the vocabulary."""
+    """Return the keys of `BertSettings` that a configuration has, checked against the vocabulary."""
     path = files.config
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
@@ -226,39 +207,29 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
         raise InputError(
             f"{path}: relative positions or a decoder; choose the folder of a plain BERT encoder"
         )
-    settings = {}
-    for key in SIZES:
-        settings[key] = config.get(key)
-        if type(settings[key]) is not int or settings[key] < 1:
-            raise InputError(
-                f"{path}: {key} is {settings[key]!r}; write the positive integer that fits the weights"
-            )
+    keys = [field.name for field in dataclasses.fields(BertSettings) if config.get(field.name) is not None]
+    settings = validate(BertSettings, {key: config[key] for key in keys}, str(path))
     n_tokens = len(Tokenizer.load(files.vocabulary).vocabulary)
-    if n_tokens != settings["vocab_size"]:
+    if n_tokens != settings.vocab_size:
         raise InputError(
             f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is"
-            f" {settings['vocab_size']}; use files of one encoder"
+            f" {settings.vocab_size}; use files of one encoder"
         )
-    for key, cls in OTHERS.items():
-        if (value := config.get(key)) is not None:
-            if not (type(value) is cls or (cls is float and type(value) is int)):
-                raise InputError(f"{path}: {key} is {value!r}; write {'text' if cls is str else 'a number'}")
-            settings[key] = cls(value)
-    if not 0 <= settings.get("pad_token_id", 0) < n_tokens:
+    if settings.pad_token_id >= n_tokens:
         raise InputError(
-            f"{path}: pad_token_id is {settings['pad_token_id']}; write a line of vocab.txt, from 0"
+            f"{path}: pad_token_id is {settings.pad_token_id}; write a line of vocab.txt, from 0"
         )
-    return settings
+    if settings.hidden_size % settings.num_attention_heads:
+        raise InputError(
+            f"{path}: hidden_size is not a multiple of the number of attention heads; correct it"
+        )
+    return {key: getattr(settings, key) for key in keys}
 
 
-def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
-    """Return a classifier with tensor shapes but no values; errors name `path`."""
-    try:
-        with without_values():
-            return BertClassifier(BertSettings(**settings), N_LABELS)
-    except (TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path}: not a configuration of a BERT ({reason}); correct it") from error
+def _blank(settings: dict[str, Any]) -> BertClassifier:
+    """Return a classifier with tensor shapes but no values."""
+    with without_values():
+        return BertClassifier(BertSettings(**settings), N_LABELS)
 
 
 def _shapes(model: BertClassifier) -> dict[str, tuple[int, ...]]:
@@ -287,7 +258,7 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
         if pickled := sorted(folder.glob("*.bin")):
             raise InputError(f"{pickled[0]}: pickled weights are not read; convert them to model.safetensors")
         raise InputError(f"{folder}: model.safetensors is missing; name the folder of a BERT with {NEEDED}")
-    expected = _shapes(_blank(settings, files.config))
+    expected = _shapes(_blank(settings))
     try:
         with safe_open(path, framework="pt") as file:
             names = {_plain_name(name): name for name in file.keys()}  # noqa: SIM118 (it is no dictionary)
