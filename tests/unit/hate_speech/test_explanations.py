@@ -393,19 +393,14 @@ def test_words_that_the_classifier_never_sees_are_not_explained(tiny):
         explain_sentences(classifier, ["Sailors"], OC, None, seed=1)
 
 
-def test_a_sentence_of_300_words_is_explained_in_part_and_says_so(tiny):
-    config = json.loads((tiny / "config.json").read_text()) | {"max_position_embeddings": 256}
-    (tiny / "config.json").write_text(json.dumps(config))
-    tensors = load_file(tiny / "model.safetensors")
-    places = tensors["bert.embeddings.position_embeddings.weight"]
-    tensors["bert.embeddings.position_embeddings.weight"] = places.repeat(2, 1).contiguous()
-    save_file(tensors, tiny / "model.safetensors", {"format": "pt"})
+def test_a_sentence_of_300_words_is_explained_in_part_and_says_so(tmp_path):
+    classifier = load_folder(tiny_classifier(tmp_path, OWN_WORDS, positions=256), "cpu")
     text, limits = "bread " * 300, "The first 200 of "
-    (found,) = explain_sentences(load_folder(tiny, "cpu"), [text], OC, None, seed=1)
+    (found,) = explain_sentences(classifier, [text], OC, None, seed=1)
     assert len(found.words) == 200
     unread = "The classifier reads 256 word pieces of the sentence: the last 46 are not read."
     assert found.limits == (unread, f"{limits}254 words are explained.")
-    (found,) = explain_by_leaving_out(load_folder(tiny, "cpu"), [text])
+    (found,) = explain_by_leaving_out(classifier, [text])
     assert found.limits == (unread, f"{limits}300 words are explained.")
 
 

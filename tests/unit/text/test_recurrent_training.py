@@ -14,7 +14,7 @@ from biaslab.text.recurrent import gate_shift, initial_recurrent, pack, unpack
 from biaslab.text.recurrent_training import BETA1, BETA2, COLUMNS, EPSILON, TrainingSettings, train_recurrent
 from biaslab.text.words import Texts
 from naive import recurrent as naive
-from recurrent_data import N_WORDS, random_recurrent, random_texts, weights_of
+from recurrent_data import N_WORDS, random_recurrent, random_texts, torch_twin, weights_of
 
 KINDS = "lstm", "gru"
 
@@ -71,15 +71,11 @@ def test_weight_gradients_equal_finite_differences(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_weight_gradients_of_many_texts_equal_torch(kind):
-    torch = pytest.importorskip("torch")
     network, n = random_recurrent(kind, 4, d=50), 2 * BLOCK + 3
+    torch, twin, W_out, b_out = torch_twin(network)
     texts, labels = random_texts(5, n, longest=20), np.arange(n) % 2
     weights = np.where(labels == 1, 1.0, 0.25)
     _, found = gradients_of(network, texts, labels, weights, np.arange(n))
-    twin = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[kind](50, 10, 3).double()
-    for parameter, array in zip(twin.parameters(), sum(network.layers, ()), strict=True):
-        parameter.data = torch.tensor(array).double()
-    W_out, b_out = (torch.tensor(a).double().requires_grad_() for a in (network.W_out, network.b_out))
     last = [
         twin(torch.tensor(network.vectors[row]).double())[0][-1] if len(row) else torch.zeros(10).double()
         for row in texts
