@@ -62,9 +62,8 @@ def load_classifier_of(
 ) -> TextClassifier:
     """Return the classifier of a reference: a folder, or ``MODULE:NAME`` of a function or object.
 
-    The module is in the current folder or installed. The object takes a list of texts or has
-    ``predict_proba``. `positive` is the classifier's name of the positive class, by default 1. If there is no
-    such class, the error message names `option`.
+    `positive` is the classifier's name of the positive class, by default 1. If there is no such class, the
+    error message names `option`.
     """
     if Path(reference).is_dir():
         if is_plain_bert(Path(reference)):
@@ -111,11 +110,7 @@ def is_plain_bert(folder: Path) -> bool:
 def load_folder(
     folder: str | Path, device: str = "auto", positive: str | None = None, option: str = "--positive"
 ) -> "FolderClassifier":
-    """Return the classifier in a folder with the layout of Hugging Face.
-
-    The positive label is the one named `positive` in the configuration, or label 1 if the labels have no
-    names. The classifier reads as much of a text as in training, or as its own files declare.
-    """
+    """Return the classifier in a folder, which reads as much of a text as in training or as its files say."""
     from biaslab.text.devices import choose_device
     from biaslab.text.encoder import load_classifier, put_positive_second
     from biaslab.text.tokens import Tokenizer

@@ -68,10 +68,7 @@ def train_method(
     progress: Callable[[int, int], None] | None = None,
     threads: int = 1,
 ) -> None:
-    """Train one classifier; an interrupted training resumes from its last validation.
-
-    Trainings of all methods with the same number share their random streams.
-    """
+    """Train one classifier, or resume its training; methods with the same number share random streams."""
     make_deterministic(threads)
     device = choose_device("auto")
     out = model_folder(folder.path, method.name, number)
@@ -151,10 +148,9 @@ def explain_methods(
     say: Callable[[str], None] = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Explain the first classifier of each method: ``importance.tsv`` and ``hierarchies.json``.
+    """Explain the first classifier of each method on the words of `n` test sentences, and on `sentences`.
 
-    The first has every word of `n` test sentences, the second the lines of `sentences`. Contexts are the same
-    for every classifier.
+    Contexts are the same for every classifier.
     """
     make_deterministic(threads)
     device = choose_device("auto")
@@ -183,10 +179,7 @@ def explain_methods(
 
 
 def word_importance(words: pd.DataFrame, identifiers: Sequence[str]) -> pd.DataFrame:
-    """Return the mean importance of every word of `explain_words` (Table 2), by rank.
-
-    Words with equal means are in alphabetical order.
-    """
+    """Return the mean importance of every word of `explain_words` (Table 2), by rank, then alphabetically."""
     phi = words.groupby("word")["phi"]
     table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean()}).reset_index()
     table = table.sort_values("mean_phi", ascending=False, kind="stable", ignore_index=True)

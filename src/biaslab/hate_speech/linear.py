@@ -67,11 +67,7 @@ def documents(tokens: Tokens, vocabulary: Sequence[str]) -> list[str]:
 
 
 def fit_linear(documents: Sequence[str], labels: np.ndarray, negative_weight: float = 1.0) -> Linear:
-    """Fit logistic regression to the bag of words of `documents`, with labels (n,) 1 or 0.
-
-    The loss weights a negative text by `negative_weight` and a positive text by 1. The paper uses 0.1 for GHC
-    and 0.125 for Stormfront (Section A.3). The classifier does not depend on the number of threads.
-    """
+    """Fit logistic regression to the bag of words of `documents`, with labels (n,) 1 or 0."""
     vectorizer = CountVectorizer(binary=True)
     try:
         X = vectorizer.fit_transform(documents)
@@ -94,9 +90,8 @@ def fit_logistic(X: scipy.sparse.csr_array, labels: np.ndarray, negative_weight:
 def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | None = None) -> pd.DataFrame:
     """Return the `n_top` features with the largest weights, and all identifiers, by rank.
 
-    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4). Rank 1 has the
-    largest weight; equal weights are ranked alphabetically. Identifiers in no training text come last, with
-    missing weight and rank.
+    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4). Identifiers in no
+    training text come last, with missing weight and rank.
     """
     order = np.argsort(-linear.weights, kind="stable")
     table = pd.DataFrame({"term": linear.terms[order], "weight": linear.weights[order]})

@@ -39,10 +39,7 @@ Scored = tuple[str, int, str, np.ndarray]
 
 
 def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str, float]) -> None:
-    """Write the tables of all methods of a corpus on all sets, in the order of `methods`.
-
-    `settings` has the numeric settings of trainings and explanations, for ``settings.tsv``.
-    """
+    """Write the tables of all methods of a corpus on all sets; `settings` are written to ``settings.tsv``."""
     scored: list[Scored] = []
     for method in methods:
         predictions = read_parquet(folder.path / f"predictions/{method}.parquet")
@@ -143,8 +140,8 @@ class Difference(NamedTuple):
 def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
     """Return the paired t-test of values against a baseline's values, one value a seed.
 
-    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs. They are also NaN if
-    all differences are equal, as for deterministic methods: without variation over seeds there is no test.
+    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs, and if all
+    differences are equal, as for deterministic methods: without variation over seeds there is no test.
     """
     pairs = np.array([values, baseline], dtype=np.float64)
     pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]

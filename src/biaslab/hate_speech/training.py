@@ -66,11 +66,9 @@ def train(
 ) -> pd.DataFrame:
     """Train a classifier and return its history, with the columns `HISTORY`.
 
-    The model gets the weights of the best validation, or the last weights if no F1 is above 0. Methods that
-    remove or explain words need identifiers. Equal seeds give equal weights on the same type of machine
-    with the same number of threads. Every validation writes `checkpoint`, and training resumes from an
-    existing one. The caller may remove it once the model is saved. After every step, `progress` receives the
-    number of steps done and the maximum number of steps.
+    The model gets the weights of the best validation, or the last weights if no F1 is above 0. Every
+    validation writes `checkpoint`, and training resumes from an existing one. After every step, `progress`
+    receives the number of steps done and the maximum number of steps.
     """
     method = regularization.method
     if not method.is_encoder:
@@ -106,10 +104,9 @@ def train(
 
 
 def validation_steps(n: int, settings: TrainingSettings) -> list[int]:
-    """Return the numbers of steps before each validation of a training on `n` sentences, at most.
+    """Return the numbers of steps before each validation of a training on `n` sentences, and in all.
 
-    The last number is the maximum number of steps. If a training has fewer steps than ``validate_every``, it
-    is validated after every epoch.
+    If a training has fewer steps than ``validate_every``, it is validated after every epoch.
     """
     steps_per_epoch = math.ceil(n / settings.batch_size)
     n_steps = settings.epochs * steps_per_epoch

@@ -204,12 +204,9 @@ def compact_embeddings(model: nn.Module, used: np.ndarray) -> Iterator[None]:
     every row at every step, with or without a gradient.
 
     Gradients, and steps of an optimizer without weight decay, equal those of the full table, because other
-    rows have no gradient. With decay, these rows would shrink by a factor of rate · decay at every step, at
-    most rate · decay · steps in total. Here they stay unchanged, so that unseen words keep their published
-    embeddings.
-
-    `used`, ascending, has the ids of all tokens that the model will read, including the padding token. The
-    parameter of the `CompactEmbedding` has the same name as that of the table.
+    rows have no gradient. With decay, these rows would shrink by a factor of rate · decay at every step. Here
+    they stay unchanged, so that unseen words keep their published embeddings. `used`, ascending, has the ids
+    of all tokens that the model will read, including the padding token.
     """
     embeddings = model.bert.embeddings
     table = embeddings.word_embeddings

@@ -63,10 +63,9 @@ def prepare_encoder(
     weights: str = "pretrained",
     seed: int = 1,
 ) -> None:
-    """Write an encoder folder with the first `layers` of another encoder (default: all), or random weights.
+    """Write an encoder folder with the first `layers` of another encoder (default: all).
 
-    `weights` is "pretrained" or "random": matrices from a normal distribution with standard deviation
-    ``initializer_range`` and zero biases, as BERT is initialized (Devlin et al. 2019).
+    `weights` is "pretrained" or "random", as BERT is initialized (Devlin et al. 2019).
     """
     out_folder = Path(out_folder)
     settings = _read_settings(files)
@@ -91,10 +90,8 @@ def prepare_encoder(
 def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertClassifier:
     """Load an encoder folder with a classification head of two labels.
 
-    The model is float32, on the CPU, in evaluation mode. Names of tensors may have the prefix ``bert.``;
-    heads of other tasks are ignored. If the file lacks the head or the pooler, `seed` draws it: normal with
-    standard deviation ``initializer_range`` from the streams ``seed, "classifier"`` and ``seed, "pooler"``,
-    zero biases. torch's global random state is neither used nor changed.
+    The model is float32, on the CPU, in evaluation mode. Heads of other tasks are ignored. If the file lacks
+    the head or the pooler, `seed` draws it. torch's global random state is neither used nor changed.
     """
     files = EncoderFiles.of_folder(folder)
     settings = _read_settings(files)

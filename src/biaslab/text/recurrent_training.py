@@ -42,15 +42,11 @@ def train_recurrent(
     sample_weight: np.ndarray | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network on texts of both labels, 0 and 1; return the network and a table.
+    """Train a network on texts of both labels, 0 and 1; return the network and a table of epochs.
 
     Equal seeds give equal networks with any number of threads. With `validation`, the network of the (first)
     epoch with the least validation loss is kept, otherwise the last network. `sample_weight`, above 0,
-    multiplies the weight of each text's label. `progress` receives the epochs done and in total.
-
-    The table has one row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps),
-    ``validation_loss`` and ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``;
-    losses are weighted.
+    multiplies the weight of each text's label. Losses are weighted means.
     """
     labels = checked_labels(texts, labels)
     if len(np.unique(labels)) < 2:
