@@ -84,7 +84,7 @@ def load_classifier_of(
             f"{reference}: a {type(target).__name__} is not a classifier; name a function that takes a list"
             " of texts and returns probabilities, or an object with predict_proba"
         )
-    return CallableClassifier(function, reference, classes_of(target), positive, option)
+    return CallableClassifier(function, reference, classes_of(target) or (), positive, option)
 
 
 def is_plain_bert(folder: Path) -> bool:
@@ -177,14 +177,9 @@ class CallableClassifier:
     # from n texts to the probability of the positive class, (n,), or of both classes, (n, 2)
     function: Callable[[list[str]], Any]
     name: str  # in messages
-    classes: Sequence[str] | None = None  # of the columns of the output, required for (n, 2)
-    positive: str | None = None  # one of `classes`; None for 1 or True
+    class_names: Sequence[str] = ()  # of the columns of the output, required for (n, 2)
+    positive: str | None = None  # one of `class_names`; None for 1 or True
     option: str = "--positive"  # named in the message if `positive` is no class
-
-    @property
-    def class_names(self) -> Sequence[str]:
-        """See `TextClassifier`."""
-        return self.classes or ()
 
     @property
     def reading(self) -> str:
@@ -223,6 +218,6 @@ class CallableClassifier:
         check_probabilities(p, self.name, "text", start)
         if p.ndim == 1:
             return logit(p)
-        column = positive_column(self.name, self.classes, self.positive, self.option)
+        column = positive_column(self.name, self.class_names or None, self.positive, self.option)
         with np.errstate(divide="ignore"):
             return np.log(p[:, column]) - np.log(p[:, 1 - column])

@@ -53,18 +53,13 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
 
 
 def removal(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean, minimum and maximum over the subsets of equally many identifiers.
-
-    Columns corpus, n_removed (rising), n_subsets and, for each VALUE of `_REMOVAL`, ``VALUE``, ``VALUE_low``
-    and ``VALUE_high``.
-    """
+    """Return the mean, minimum and maximum over the subsets of equally many identifiers, by corpus."""
     ends = {"": "mean", "_low": "min", "_high": "max"}
     named = {f"{value}{end}": (value, how) for value in _REMOVAL for end, how in ends.items()}
     groups = rows.groupby(["corpus", "n_removed"], sort=False)
     table = groups.agg(n_subsets=("subset", "nunique"), **named).reset_index()
-    order = table["corpus"].map(list(rows["corpus"].unique()).index)
-    table = table.assign(order=order).sort_values(["order", "n_removed"], kind="stable")
-    return table.drop(columns="order").reset_index(drop=True)
+    order = list(rows["corpus"].unique())
+    return pd.concat([table[table["corpus"] == name].sort_values("n_removed") for name in order] or [table])
 
 
 @figure("performance", "Table 1 as a figure", "metrics", caption="performance_figure")
