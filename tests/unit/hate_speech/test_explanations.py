@@ -132,14 +132,6 @@ def test_batched_equals_the_published_loop(
     assert (phi - expected).abs().max() <= tolerance * scale
 
 
-@pytest.mark.parametrize(("samples", "add_itself"), [(1, False), (5, True)])
-def test_soc_without_neighbours_is_oc_exactly(model, explain, samples, add_itself):
-    with torch.no_grad():
-        oc, _ = explain(partial(score, model), OC)
-        soc, _ = explain(partial(score, model), ContextSettings(0, samples, add_itself))
-    assert torch.equal(oc, soc)
-
-
 @pytest.mark.parametrize("n_contexts", [3, 7, 9])
 def test_the_mean_of_equal_falls_is_that_fall(tokenizer, n_contexts):
     """Also where the sum of n equal numbers, divided by n, is another number."""
