@@ -1,6 +1,7 @@
 """Random recurrent networks and texts for tests."""
 
 import numpy as np
+import pytest
 
 from biaslab.text.recurrent import GATES, Recurrent
 from biaslab.text.words import Texts
@@ -33,3 +34,16 @@ def weights_of(network):
     """All weights of a network, as float64 and in order: layers, W_out, b_out."""
     layers = [tuple(a.astype(float) for a in layer) for layer in network.layers]
     return layers, network.W_out.astype(float), network.b_out.astype(float)
+
+
+def torch_twin(network):
+    """The same network in torch, in double precision."""
+    torch = pytest.importorskip("torch")
+    cls = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[network.kind]
+    twin = cls(network.vectors.shape[1], network.hidden, len(network.layers)).double()
+    for i, layer in enumerate(network.layers):
+        names = (f"weight_ih_l{i}", f"weight_hh_l{i}", f"bias_ih_l{i}", f"bias_hh_l{i}")
+        for name, array in zip(names, layer, strict=True):
+            getattr(twin, name).data = torch.tensor(array).double()
+    W_out, b_out = (torch.tensor(a).double().requires_grad_() for a in (network.W_out, network.b_out))
+    return torch, twin, W_out, b_out

@@ -27,7 +27,12 @@ def tiny_vocabulary(folder: Path, words: Iterable[str]) -> Path:
 
 
 def tiny_classifier(
-    folder: Path, words: Iterable[str], layers: int = 2, width: int = 16, seed: int = 1
+    folder: Path,
+    words: Iterable[str],
+    layers: int = 2,
+    width: int = 16,
+    seed: int = 1,
+    positions: int = POSITIONS,
 ) -> Path:
     """Write a complete encoder folder of a random BERT with a classification head; return the folder.
 
@@ -47,7 +52,7 @@ def tiny_classifier(
         "hidden_act": "gelu",
         "hidden_dropout_prob": 0.1,
         "attention_probs_dropout_prob": 0.1,
-        "max_position_embeddings": POSITIONS,
+        "max_position_embeddings": positions,
         "type_vocab_size": 2,
         "initializer_range": 0.02,
         "layer_norm_eps": 1e-12,
@@ -59,17 +64,17 @@ def tiny_classifier(
         name: np.ones(shape, np.float32)
         if name.endswith("LayerNorm.weight")
         else rng.normal(0, 0.2, shape).astype(np.float32)
-        for name, shape in tiny_shapes(n_tokens, layers, width).items()
+        for name, shape in tiny_shapes(n_tokens, layers, width, positions).items()
     }
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     return folder
 
 
-def tiny_shapes(n_tokens: int, layers: int, width: int) -> dict[str, tuple[int, ...]]:
+def tiny_shapes(n_tokens: int, layers: int, width: int, positions: int) -> dict[str, tuple[int, ...]]:
     """Return the shape of every tensor of the tiny classifier, by the names that published files use."""
     shapes = {
         "bert.embeddings.word_embeddings.weight": (n_tokens, width),
-        "bert.embeddings.position_embeddings.weight": (POSITIONS, width),
+        "bert.embeddings.position_embeddings.weight": (positions, width),
         "bert.embeddings.token_type_embeddings.weight": (2, width),
         **_norm("bert.embeddings.LayerNorm", width),
         **_linear("bert.pooler.dense", width, width),

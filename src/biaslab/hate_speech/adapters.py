@@ -18,7 +18,7 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.text.label_names import MULTI_LABEL, describe_positive, label_names, positive_label
+from biaslab.text.label_names import MULTI_LABEL, describe_positive, positive_label
 from biaslab.text.reading import TRAINING_FILE, Lengths, count_in_batches, keeps_case, reading_length
 from biaslab.text.variants import text_batches
 
@@ -62,9 +62,8 @@ def load_classifier_of(
 ) -> TextClassifier:
     """Return the classifier of a reference: a folder, or ``MODULE:NAME`` of a function or object.
 
-    The module is in the current folder or installed. The object takes a list of texts or has
-    ``predict_proba``. `positive` is the classifier's name of the positive class, by default 1. If there is no
-    such class, the error message names `option`.
+    `positive` is the classifier's name of the positive class, by default 1. If there is no such class, the
+    error message names `option`.
     """
     if Path(reference).is_dir():
         if is_plain_bert(Path(reference)):
@@ -85,7 +84,7 @@ def load_classifier_of(
             f"{reference}: a {type(target).__name__} is not a classifier; name a function that takes a list"
             " of texts and returns probabilities, or an object with predict_proba"
         )
-    return CallableClassifier(function, reference, classes_of(target), positive, option)
+    return CallableClassifier(function, reference, classes_of(target) or (), positive, option)
 
 
 def is_plain_bert(folder: Path) -> bool:
@@ -111,18 +110,14 @@ def is_plain_bert(folder: Path) -> bool:
 def load_folder(
     folder: str | Path, device: str = "auto", positive: str | None = None, option: str = "--positive"
 ) -> "FolderClassifier":
-    """Return the classifier in a folder with the layout of Hugging Face.
-
-    The positive label is the one named `positive` in the configuration, or label 1 if the labels have no
-    names. The classifier reads as much of a text as in training, or as its own files declare.
-    """
+    """Return the classifier in a folder, which reads as much of a text as in training or as its files say."""
     from biaslab.text.devices import choose_device
     from biaslab.text.encoder import load_classifier, put_positive_second
     from biaslab.text.tokens import Tokenizer
 
     folder = Path(folder)
     model = load_classifier(folder)
-    number = positive_label(folder, positive, option)
+    number, names = positive_label(folder, positive, option)
     model = put_positive_second(model, number)
     tokenizer = Tokenizer.load(folder / "vocab.txt")
     removed, path = frozenset(), folder / TRAINING_FILE
@@ -135,7 +130,6 @@ def load_folder(
                 f"{path}: does not list the word pieces that are {REMOVED} ({error}); train the classifier"
                 " again, or remove the file if `hate-speech train` did not write it"
             ) from error
-    names = sorted(label_names(folder), key=label_names(folder).get)
     limit = reading_length(folder, model.config.max_position_embeddings)
     return FolderClassifier(model.to(choose_device(device)), tokenizer, limit, removed, names, number)
 
@@ -172,7 +166,7 @@ class FolderClassifier:
         """Return the logit of the positive class; see `TextClassifier`."""
         from biaslab.text.encoder import predict
 
-        scores = predict(self.model, self.tokens(texts), self.tokenizer.pad, progress=progress)
+        scores = predict(self.model, self.tokens(texts), self.tokenizer.pad, progress)
         return scores.astype(np.float64)
 
 
@@ -183,14 +177,9 @@ class CallableClassifier:
     # from n texts to the probability of the positive class, (n,), or of both classes, (n, 2)
     function: Callable[[list[str]], Any]
     name: str  # in messages
-    classes: Sequence[str] | None = None  # of the columns of the output, required for (n, 2)
-    positive: str | None = None  # one of `classes`; None for 1 or True
+    class_names: Sequence[str] = ()  # of the columns of the output, required for (n, 2)
+    positive: str | None = None  # one of `class_names`; None for 1 or True
     option: str = "--positive"  # named in the message if `positive` is no class
-
-    @property
-    def class_names(self) -> Sequence[str]:
-        """See `TextClassifier`."""
-        return self.classes or ()
 
     @property
     def reading(self) -> str:
@@ -229,6 +218,6 @@ class CallableClassifier:
         check_probabilities(p, self.name, "text", start)
         if p.ndim == 1:
             return logit(p)
-        column = positive_column(self.name, self.classes, self.positive, self.option)
+        column = positive_column(self.name, self.class_names or None, self.positive, self.option)
         with np.errstate(divide="ignore"):
             return np.log(p[:, column]) - np.log(p[:, 1 - column])

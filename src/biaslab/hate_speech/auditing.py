@@ -71,8 +71,7 @@ MEASURES = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "auc
 def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
     """Return the performance of a classifier from logits and labels (1 or 0), (n,): one row a measure.
 
-    A share is `hits` of `n`, with the 95% Clopper-Pearson interval. The interval of precision is conditional
-    on the number of texts classified as positive. F1 and AUC are no shares and have no interval.
+    A share is `hits` of `n`, with the 95% Clopper-Pearson interval; F1 and AUC are no shares.
     """
     values = measure(scores, labels)._asdict()
     predicted, positive = np.asarray(scores) > 0, np.asarray(labels) == 1
@@ -126,10 +125,9 @@ def labelled_bias(
 
 
 def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
-    """Return the share of news with an identifier that is classified negative, plain and by identifier.
+    """Return the share of news with an identifier that is classified negative, and its mean by identifier.
 
-    `news` is `labelled_bias` of texts that are all negative. The second number is the unweighted mean over
-    the occurring identifiers; a text with several identifiers counts for each. NaN if no text has one.
+    `news` is `labelled_bias` of texts that are all negative. A text with several identifiers counts for each.
     """
     rates = news.set_index("identifier")["false_positive_rate"]
     each = rates.drop([ANY, NONE]).dropna()
@@ -156,8 +154,7 @@ def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[s
     """Return the probabilities of each word over t templates, from the logits of `fill_templates`.
 
     Identifiers come before neutral words; both are sorted by falling mean probability. The difference is that
-    to the neutral words, with its interval over templates; the intervals of all identifiers are simultaneous.
-    least is the difference that would be detected with a power of 80%.
+    to the neutral words, with `_compare_changes` over templates, simultaneous for all identifiers.
     """
     words, level = [*terms, *neutral], level_of_each(len(terms))
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
@@ -198,7 +195,7 @@ def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str,
 
 
 Scores = Callable[[Sequence[str], str], np.ndarray]
-"""Returns the logits of texts; the second argument names the texts in the progress display."""
+"""Returns the logits of texts; the second argument is their name in the progress display."""
 
 MIN_TEXTS = 10
 MAX_EXPLAINED = 40
@@ -236,9 +233,9 @@ def audit(
     news: Sequence[str] | None = None,
     mask: Callable[[str], str] = str,
 ) -> Audited:
-    """Audit a classifier on labelled texts (columns text and label), HateCheck's cases and templates.
+    """Audit a classifier on a table of labelled texts, HateCheck's cases, templates, and news without hate.
 
-    `news` are texts without any hate. `mask` is applied to the words in the table of words.
+    `mask` is applied to the words in the table of words.
     """
     if len(terms) < 2:
         raise InputError("there is one identity term; name at least two, so that they can be compared")
@@ -297,10 +294,8 @@ def explain_words(
 ) -> pd.DataFrame | None:
     """Return the mean fall of the probability if a word is left out, over the texts with the word.
 
-    Columns: word (lower case), n (texts), is_identifier, change, its simultaneous interval over texts, and
-    least, the fall that would be detected with a power of 80%. The largest change comes first. Repeated words
-    are left out one occurrence at a time. In long texts the first `MAX_WORDS` words and the identifiers are
-    left out.
+    The largest change comes first, with `_compare_changes` over texts, simultaneous for all words. Repeated
+    words are left out one occurrence at a time; in long texts, the first `MAX_WORDS` words and identifiers.
     """
     places = [
         (i, words, j)
@@ -334,7 +329,7 @@ def explain_words(
 
 
 def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, float]:
-    """Return the interval of a mean change of probabilities, and the least detectable change.
+    """Return the interval of a mean change of probabilities, and the change detected with a power of 80%.
 
     A change cannot exceed 1, so that the least detectable change is NaN above 1.
     """
@@ -348,11 +343,10 @@ def _identifiers(
 ) -> pd.DataFrame:
     """Return `labelled_bias` with comparisons to `NONE`, the texts without any identifier.
 
-    Further columns: intervals of areas (area_low, area_high); difference of false positive rates, with its
-    interval; p_value of no difference, and bpsn_p_value of no difference in the share of positive texts that
-    score above a negative text, both adjusted for all identifiers (`find_largest_difference`);
-    least_difference, the increase of a false positive rate that is detected with a power of 80% (NaN: too few
-    texts); bpsn_least, the analogous decrease of that share. Intervals of identifiers are simultaneous.
+    The comparisons are of false positive rates, and of the share of positive texts that score above a
+    negative text (bpsn). P-values are adjusted for all identifiers (`find_largest_difference`), and intervals
+    of identifiers are simultaneous. least_difference and bpsn_least are the increase of the rate and the
+    decrease of the share that are detected with a power of 80% (NaN: too few texts).
     """
     table = labelled_bias(scores, labels, holds, terms)
     has_any = holds.any(axis=1)

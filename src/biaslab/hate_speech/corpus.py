@@ -11,12 +11,12 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_tsv, write_npz, write_tsv
 from biaslab.core.rng import stream
-from biaslab.hate_speech.metrics import holding
+from biaslab.hate_speech.metrics import COLUMNS, holding
 from biaslab.hate_speech.settings import Limits
 from biaslab.text import splits
 from biaslab.text.corpora import TEST, TRAIN, VALIDATION, Source, read_hatecheck, read_news
 from biaslab.text.identifiers import identifier_ids, read_identifiers
-from biaslab.text.tokens import MAX_LENGTH, Tokenizer, Tokens
+from biaslab.text.tokens import Tokenizer, Tokens
 
 HATECHECK, NEWS = "hatecheck", "news"
 NOT_NOHATE = "not-nohate"
@@ -28,8 +28,7 @@ STORMFRONT_SIZES = ((7896, 1059), (979, 122), (1998, 246))
 SHARES = (0.726, 0.09, 0.184)
 """Shares of the splits, for corpora of other sizes."""
 ENCODER_VOCABULARY = "vocab.txt"
-COLUMNS = ("text", "label", "row", "identifier", "functionality", "target")
-PROBE_TEXT = ("set", *COLUMNS[3:])
+_PROBES = COLUMNS["probes"]
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,8 @@ class Folder:
 
     @cached_property
     def probes(self) -> pd.DataFrame:
-        """The metadata of the texts of each probe, in order: columns `PROBE_TEXT`, "" if unknown."""
-        table = read_tsv(self.path / "probes.tsv", PROBE_TEXT, text=PROBE_TEXT)
-        return table.fillna(dict.fromkeys(PROBE_TEXT, ""))
+        """The metadata of the texts of each probe, in order; "" if unknown."""
+        return read_tsv(self.path / "probes.tsv", _PROBES, text=_PROBES).fillna("")
 
     def column(self, name: str, probe: str) -> np.ndarray:
         """Return a column of the texts of a probe, (n,) object."""
@@ -117,9 +115,9 @@ def split(table: pd.DataFrame, source: Source, seed: int, number: int) -> list[n
     return splits.split_shares(labels, SHARES, rng)
 
 
-def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int = MAX_LENGTH) -> Texts:
-    """Return the texts of a table as tokens, at most `max_length` a text, including [CLS] and [SEP]."""
-    tokens = tokenizer.encode(list(table["text"]), max_length)
+def tokenize(table: pd.DataFrame, tokenizer: Tokenizer) -> Texts:
+    """Return the texts of a table as tokens, each cut to the length of the published code."""
+    tokens = tokenizer.encode(list(table["text"]))
     rows = table["row"] if "row" in table else np.arange(len(table))
     return Texts(tokens, table["label"].to_numpy(np.int8), np.asarray(rows, np.int64))
 
@@ -181,8 +179,8 @@ def prepare(
     further = read_probes(probes, others, folder.ids, limits.probes, seed)
     probe_texts = {name: tokenize(table, folder.tokenizer) for name, table in further.items()}
     save_sets(folder.path / "probes.npz", probe_texts)
-    columns = [table.assign(set=name)[list(PROBE_TEXT)] for name, table in further.items()]
-    write_tsv(folder.path / "probes.tsv", pd.concat(columns) if columns else pd.DataFrame(columns=PROBE_TEXT))
+    rows = [table.assign(set=name)[list(_PROBES)] for name, table in further.items()]
+    write_tsv(folder.path / "probes.tsv", pd.concat(rows) if rows else pd.DataFrame(columns=_PROBES))
 
 
 def read_probes(
@@ -192,7 +190,7 @@ def read_probes(
     limit: int | None,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """Read the further sets of texts: columns `COLUMNS`, "" for columns that a set lacks.
+    """Read the further sets of texts: text, label, row and their metadata, "" for columns that a set lacks.
 
     News with an identifier that is not in `terms` are left out, as in the paper (Section 6.1). If a set has
     more than `limit` texts, `limit` texts are drawn. The draw keeps the share of each functionality and
@@ -206,7 +204,8 @@ def read_probes(
             raise InputError(f"{file}: no text contains an identifier; name other news, or null for none")
     tables |= {name: read_splits(source, seed)[TEST] for name, source in others.items()}
     for name, table in tables.items():
-        table = table.reindex(columns=COLUMNS, fill_value="").reset_index(drop=True)
+        columns = ["text", "label", "row", *_PROBES[1:]]
+        table = table.reindex(columns=columns, fill_value="").reset_index(drop=True)
         if limit is not None and limit < len(table):
             strata = table["identifier"]
             if name != NEWS:

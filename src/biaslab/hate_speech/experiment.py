@@ -68,10 +68,7 @@ def train_method(
     progress: Callable[[int, int], None] | None = None,
     threads: int = 1,
 ) -> None:
-    """Train one classifier; an interrupted training resumes from its last validation.
-
-    Trainings of all methods with the same number share their random streams.
-    """
+    """Train one classifier, or resume its training; methods with the same number share random streams."""
     make_deterministic(threads)
     device = choose_device("auto")
     out = model_folder(folder.path, method.name, number)
@@ -103,48 +100,34 @@ def evaluate_encoders(
 ) -> None:
     """Test the trainings `numbers` of methods that fine-tune the encoder, and measure these methods.
 
-    `contexts` are used to explain the classifiers; `regularization` has the contexts used in training.
-    """
-    for name in methods:
-        evaluate_method(folder, parse_method(name), numbers[name], contexts, seed, say=say, threads=threads)
-    measure_encoders(folder, methods, regularization, batch_size)
-
-
-def evaluate_method(
-    folder: Folder,
-    method: Method,
-    numbers: Sequence[int],
-    contexts: ContextSettings,
-    seed: int,
-    say: Progress = lambda _: None,
-    threads: int = 1,
-) -> None:
-    """Test the classifiers of a method: predictions, and importance of identifiers in the test set (OC, SOC).
-
-    `seed` is the seed of the run, so that contexts are the same for every classifier. The importance is not
-    computed for methods that remove identifiers.
+    The tests are predictions, and the importance of identifiers in the test set (OC, and SOC in `contexts`),
+    except for methods that remove identifiers. `seed` is the seed of the run, so that contexts are the same
+    for every classifier. `regularization` has the contexts used in training.
     """
     make_deterministic(threads)
     device = choose_device("auto")
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
-    tokens, predictions, attributions = folder.splits[TEST].tokens, [], []
-    for done, number in enumerate(numbers, start=1):
-        model = load_classifier(model_folder(folder.path, method.name, number)).to(device)
-        for name, texts in folder.tested.items():
-            removed = list(folder.ids.values()) if method.removes_words else []
-            scores = predict(model, texts.tokens.without(removed), folder.tokenizer.pad, device=device)
-            predictions.append(prediction_table(number, name, scores))
-        if not method.removes_words:
-            for explanation, settings in (("oc", OC), ("soc", contexts)):
-                explainer = Explainer(model, folder.tokenizer, settings, language_model, seed)
-                phi = explainer.identifier_importance(tokens, folder.ids)
-                names = {"method": method.name, "seed": number, "explanation": explanation}
-                attributions.append(summarize(phi, folder.ids).assign(**names))
-        say(f"{method.name}: tested {done} of {len(numbers)}")
-    table = pd.concat(attributions, ignore_index=True) if attributions else pd.DataFrame()
-    path = folder.path
-    write_parquet(path / f"predictions/{method.name}.parquet", pd.concat(predictions, ignore_index=True))
-    write_tsv(path / f"attributions/{method.name}.tsv", table.reindex(columns=COLUMNS["attributions"]))
+    tokens, ids = folder.splits[TEST].tokens, folder.ids
+    for method in map(parse_method, methods):
+        predictions, attributions = [], [pd.DataFrame(columns=COLUMNS["attributions"])]
+        for done, number in enumerate(numbers[method.name], start=1):
+            model = load_classifier(model_folder(folder.path, method.name, number)).to(device)
+            for name, texts in folder.tested.items():
+                removed = list(ids.values()) if method.removes_words else []
+                scores = predict(model, texts.tokens.without(removed), folder.tokenizer.pad)
+                predictions.append(prediction_table(number, name, scores))
+            if not method.removes_words:
+                for explanation, settings in (("oc", OC), ("soc", contexts)):
+                    explainer = Explainer(model, folder.tokenizer, settings, language_model, seed)
+                    table = summarize(explainer.identifier_importance(tokens, ids), ids)
+                    names = {"method": method.name, "seed": number, "explanation": explanation}
+                    attributions.append(table.assign(**names)[list(COLUMNS["attributions"])])
+            say(f"{method.name}: tested {done} of {len(numbers[method.name])}")
+        table = pd.concat(attributions[1:] or attributions, ignore_index=True)
+        write_tsv(folder.path / f"attributions/{method.name}.tsv", table)
+        table = pd.concat(predictions, ignore_index=True)
+        write_parquet(folder.path / f"predictions/{method.name}.parquet", table)
+    measure_encoders(folder, methods, regularization, batch_size)
 
 
 def drawn_rows(folder: Folder, n: int, seed: int) -> np.ndarray:
@@ -165,10 +148,9 @@ def explain_methods(
     say: Callable[[str], None] = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Explain the first classifier of each method: ``importance.tsv`` and ``hierarchies.json``.
+    """Explain the first classifier of each method on the words of `n` test sentences, and on `sentences`.
 
-    The first has every word of `n` test sentences, the second the lines of `sentences`. Contexts are the same
-    for every classifier.
+    Contexts are the same for every classifier.
     """
     make_deterministic(threads)
     device = choose_device("auto")
@@ -197,10 +179,7 @@ def explain_methods(
 
 
 def word_importance(words: pd.DataFrame, identifiers: Sequence[str]) -> pd.DataFrame:
-    """Return the mean importance of every word of `explain_words` (Table 2), by rank.
-
-    Words with equal means are in alphabetical order.
-    """
+    """Return the mean importance of every word of `explain_words` (Table 2), by rank, then alphabetically."""
     phi = words.groupby("word")["phi"]
     table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean()}).reset_index()
     table = table.sort_values("mean_phi", ascending=False, kind="stable", ignore_index=True)

@@ -60,8 +60,7 @@ def importance(
 ) -> torch.Tensor:
     """Return φ of every phrase (Eq. 1), (k,), differentiable, by one forward pass for all phrases.
 
-    `ids`, (n, L) int64, has the tokens of a batch. `mask`, (n, L) bool, marks the tokens (a prefix of every
-    row). `filled`, (k, m, L) int64, has the contexts of `fill_contexts`. With `share`, equal rows are scored
+    `ids`, `mask` and the contexts `filled` are those of `fill_contexts`. With `share`, equal rows are scored
     once and share their dropout mask. Up to rounding, φ does not depend on padding or on the other phrases.
     """
     if not len(occurrences):
@@ -125,13 +124,9 @@ class Explainer:
     max_tokens: int = MAX_TOKENS
 
     def explain_words(self, tokens: Tokens, rows: Sequence[int]) -> pd.DataFrame:
-        """Explain every entire word of many sentences.
+        """Explain every word of the sentences `rows`: columns row, position in the sentence, word, and phi.
 
-        Sentences are sorted by length and split into chunks that depend only on `rows` and `max_tokens`.
-        Every sentence has its own random stream.
-
-        Columns: row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined)
-        and phi (float64), sorted by row and position.
+        Every sentence has its own random stream. Sentences of similar length are scored together.
         """
         rows = np.asarray(rows, np.int64)
         rows = rows[np.argsort(tokens.lengths[rows], kind="stable")]
@@ -146,11 +141,7 @@ class Explainer:
     def phrase_importance(
         self, tokens: Tokens, row: int
     ) -> Callable[[Sequence[tuple[int, int]]], np.ndarray]:
-        """Return the function by which `hierarchy.agglomerate` scores the phrases of a sentence.
-
-        It takes phrases, each the words [start, end), and returns their φ, float64. All calls draw from the
-        same random stream.
-        """
+        """Return the function that scores phrases for `agglomerate`; its calls share one random stream."""
         words = word_spans(tokens, row)
         ids, mask = self._read(tokens, np.array([row]))
         random = generator(self.seed, "explanation", row, device=ids.device)

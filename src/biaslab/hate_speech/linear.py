@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,8 +32,6 @@ from biaslab.text.tokens import Tokens
 
 N_WEIGHTS = 500
 """Number of features to keep weights of, in addition to the identifiers."""
-REMOVAL = ("n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy")
-"""Columns of `removal_curve`."""
 _SOLVER = {"solver": "newton-cg", "tol": 1e-8, "max_iter": 1000}
 # The objective is scikit-learn's default (l2, C = 1, free intercept). The default solver stops with scores
 # about 0.05 from the optimum; this solver reaches the optimum in the same time.
@@ -70,11 +67,7 @@ def documents(tokens: Tokens, vocabulary: Sequence[str]) -> list[str]:
 
 
 def fit_linear(documents: Sequence[str], labels: np.ndarray, negative_weight: float = 1.0) -> Linear:
-    """Fit logistic regression to the bag of words of `documents`, with labels (n,) 1 or 0.
-
-    The loss weights a negative text by `negative_weight` and a positive text by 1. The paper uses 0.1 for GHC
-    and 0.125 for Stormfront (Section A.3). The classifier does not depend on the number of threads.
-    """
+    """Fit logistic regression to the bag of words of `documents`, with labels (n,) 1 or 0."""
     vectorizer = CountVectorizer(binary=True)
     try:
         X = vectorizer.fit_transform(documents)
@@ -97,9 +90,8 @@ def fit_logistic(X: scipy.sparse.csr_array, labels: np.ndarray, negative_weight:
 def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | None = None) -> pd.DataFrame:
     """Return the `n_top` features with the largest weights, and all identifiers, by rank.
 
-    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4). Rank 1 has the
-    largest weight; equal weights are ranked alphabetically. Identifiers in no training text come last, with
-    missing weight and rank.
+    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4). Identifiers in no
+    training text come last, with missing weight and rank.
     """
     order = np.argsort(-linear.weights, kind="stable")
     table = pd.DataFrame({"term": linear.terms[order], "weight": linear.weights[order]})
@@ -113,18 +105,11 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
     return table[list(COLUMNS["linear_weights"])].reset_index(drop=True)
 
 
-class Part(NamedTuple):
-    """Texts of one split: n tokenized texts, labels (n,) int and, for news, identifiers (n,) str."""
-
-    tokens: Tokens
-    labels: np.ndarray
-    identifiers: np.ndarray | None = None
-
-
 def removal_curve(
-    train: Part,
-    test: Part,
-    news: Part,
+    train: Texts,
+    test: Texts,
+    news: Texts,
+    news_identifiers: np.ndarray,
     vocabulary: Sequence[str],
     identifier_ids: Mapping[str, int],
     negative_weight: float,
@@ -133,8 +118,8 @@ def removal_curve(
 ) -> pd.DataFrame:
     """Return F1 on `test` and accuracy on `news` after removing k identifiers, for every k.
 
-    News are negative and carry the identifier for which each was drawn. The features are binary. At most
-    `n_subsets` distinct subsets are drawn for every k, fewer if fewer exist.
+    News are negative; `news_identifiers`, (n,), has the identifier for which each was drawn. The features are
+    binary. At most `n_subsets` distinct subsets are drawn for every k, fewer if fewer exist.
     """
     ids = np.array(list(identifier_ids.values()), dtype=np.int64)
     vectorizer = CountVectorizer(binary=True)
@@ -156,14 +141,12 @@ def removal_curve(
         for subset, removed in enumerate(subsets):
             is_removed = np.zeros(len(vectorizer.vocabulary_))
             is_removed[[columns[i] for i in removed if i in columns]] = 1
-            X, *others = (_without(*bag, is_removed) for bag in bags)
+            X, X_test, X_news = (_without(*bag, is_removed) for bag in bags)
             model = fit_logistic(X, train.labels, negative_weight)
-            on_test, on_news = (
-                measure(model.decision_function(other), part.labels, part.identifiers)
-                for other, part in zip(others, (test, news), strict=True)
-            )
+            on_test = measure(model.decision_function(X_test), test.labels)
+            on_news = measure(model.decision_function(X_news), news.labels, news_identifiers)
             rows.append((n_removed, subset, on_test.precision, on_test.recall, on_test.f1, *on_news[-2:]))
-    return pd.DataFrame(rows, columns=list(REMOVAL))
+    return pd.DataFrame(rows, columns=COLUMNS["removal"])
 
 
 def _without(
@@ -218,13 +201,13 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
             weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
             write_tsv(folder.path / "linear_weights.tsv", weights)
     say("trained on the split that all classifiers share")
-    removal = pd.DataFrame(columns=list(REMOVAL))
+    removal = pd.DataFrame(columns=COLUMNS["removal"])
     if NEWS in folder.tested:
-        news = folder.tested[NEWS]
         removal = removal_curve(
-            Part(train.tokens, train.labels),
-            Part(test.tokens, test.labels),
-            Part(news.tokens, news.labels, folder.column("identifier", NEWS)),
+            train,
+            test,
+            folder.tested[NEWS],
+            folder.column("identifier", NEWS),
             folder.tokenizer.vocabulary,
             folder.ids,
             effort.negative_weight,

@@ -39,10 +39,7 @@ Scored = tuple[str, int, str, np.ndarray]
 
 
 def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str, float]) -> None:
-    """Write the tables of all methods of a corpus on all sets, in the order of `methods`.
-
-    `settings` has the numeric settings of trainings and explanations, for ``settings.tsv``.
-    """
+    """Write the tables of all methods of a corpus on all sets; `settings` are written to ``settings.tsv``."""
     scored: list[Scored] = []
     for method in methods:
         predictions = read_parquet(folder.path / f"predictions/{method}.parquet")
@@ -143,8 +140,8 @@ class Difference(NamedTuple):
 def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
     """Return the paired t-test of values against a baseline's values, one value a seed.
 
-    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs. They are also NaN if
-    all differences are equal, as for deterministic methods: without variation over seeds there is no test.
+    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs, and if all
+    differences are equal, as for deterministic methods: without variation over seeds there is no test.
     """
     pairs = np.array([values, baseline], dtype=np.float64)
     pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
@@ -159,9 +156,7 @@ def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
     return Difference(n, mean, *mean_interval(differences), p_value, n_higher)
 
 
-def paired_differences(
-    metrics: pd.DataFrame, baseline: str, measures: Sequence[str] = MEASURES
-) -> pd.DataFrame:
+def paired_differences(metrics: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Return the differences (`Difference`) of all methods from the baseline, on every set and measure.
 
     The rows of the baseline itself are the null comparison: every second seed against the seed before, which
@@ -175,13 +170,13 @@ def paired_differences(
     if len(duplicates):
         names = ", ".join(f"{key} {duplicates.iloc[0][key]}" for key in keys)
         raise InputError(f"there are two rows of metrics for {names}; keep one")
-    by_seed = metrics.set_index(keys)[list(measures)].unstack("seed")
+    by_seed = metrics.set_index(keys)[list(MEASURES)].unstack("seed")
     rows = []
     for method, texts in product(methods, metrics["set"].unique()):
         if not {(method, texts), (baseline, texts)} <= set(by_seed.index):
             continue
         own, other = by_seed.loc[(method, texts)], by_seed.loc[(baseline, texts)]
-        for name in measures:
+        for name in MEASURES:
             values, reference = own[name], other[name]
             if method == baseline:
                 n = 2 * (len(values) // 2)

@@ -3,10 +3,9 @@
 A score is the logit of the positive class, s(x) = logit₁ − logit₀. A text is classified as positive if its
 score is above 0.
 
-For texts with a group identifier the paper reports one number, the accuracy on news (Section 4.3). For every
-identifier, this module computes the false positive rate and the three areas under the ROC curve of Borkan et
-al. (2019, "Nuanced metrics for measuring unintended bias with real data for text classification"). It also
-computes the pass rates of HateCheck (Röttger et al. 2021) by functionality.
+For texts with a group identifier the paper reports one number, the accuracy on news (Section 4.3). This
+module adds the measures of Borkan et al. (2019, "Nuanced metrics for measuring unintended bias with real data
+for text classification") and the pass rates of HateCheck (Röttger et al. 2021).
 """
 
 import math
@@ -52,8 +51,8 @@ def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None 
     """Return the measures of one classifier on one set of texts, from logits (n,) and labels (n,), 1 or 0.
 
     If no text is classified as positive, precision and F1 are 0 (scikit-learn's ``zero_division=0``). If no
-    text is positive, precision, recall and F1 are NaN. The macro accuracy is the unweighted mean of the
-    accuracies of the identifiers for which the texts were drawn. It is NaN without identifiers.
+    text is positive, they and recall are NaN. The macro accuracy is the unweighted mean of the accuracies of
+    the `identifiers` for which the texts were drawn.
     """
     scores, labels = check_scored(scores, labels)
     predicted = scores > 0
@@ -109,9 +108,7 @@ def identity_table(
       scores, so that harmless texts with it score above hateful texts without it;
     - BNSP AUC(D⁻_b ∪ D⁺_g), background negative, subgroup positive: low if the identifier lowers scores.
 
-    Scores (n,) are logits, labels (n,) are 1 or 0, and `holds` (n, k) comes from `holding`. Column n counts
-    the texts with the identifier, n_negative the negative texts among them. A measure is NaN if the texts
-    that it needs are missing.
+    `holds`, (n, k), comes from `holding`. A measure is NaN if the texts that it needs are missing.
     """
     scores, labels = check_scored(scores, labels)
     rows = []
@@ -155,8 +152,7 @@ def auc_interval(scores: ArrayLike, labels: ArrayLike, level: float = LEVEL) -> 
 def auc(scores: ArrayLike, labels: ArrayLike) -> float:
     """Return the area under the ROC curve; NaN without a positive or without a negative text.
 
-    The area is the share of pairs (positive, negative text) in which the positive text scores higher. Equal
-    scores count half. It is computed from the Mann-Whitney rank sum.
+    The area is the share of pairs in which the positive text scores higher; equal scores count half.
     """
     labels = np.asarray(labels, dtype=bool)
     n_positive = int(labels.sum())

@@ -203,10 +203,7 @@ class Objective:
 def logits_and_entropy(
     model: nn.Module, ids: np.ndarray, mask: np.ndarray
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the logits of a classifier, (n, classes), and the entropy H of its attention.
-
-    `ids`, (n, L) int64, has the padded tokens of n sentences; `mask`, (n, L) bool, marks the tokens.
-    """
+    """Return the logits of a classifier, (n, classes), and the entropy H of its attention."""
     entropies = []
 
     def attend(

@@ -54,11 +54,7 @@ class Patience:
 
 
 class Optimizer:
-    """Adam with decoupled weight decay, in one fused pass over parameters, gradients and means.
-
-    The gradients are clipped by tensor (`per_tensor`) or by their joint norm. With `bias_correction`, the
-    means are corrected for their start at zero, as in Adam.
-    """
+    """Adam with decoupled weight decay, in one fused pass; gradients are clipped by tensor or jointly."""
 
     def __init__(
         self,

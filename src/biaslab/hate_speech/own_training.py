@@ -91,12 +91,10 @@ def train_own(
     device: torch.device,
     progress: Progress = lambda what, done, n: None,
 ) -> Trained:
-    """Train a classifier; an interrupted training resumes from its last validation.
+    """Train a classifier on a table of `read_labelled`; an interrupted training resumes.
 
-    Writes ``config.json``, ``vocab.txt`` and ``model.safetensors``, which transformers reads,
-    ``history.tsv``, ``training.json``, and for SOC ``language_model.safetensors`` and
-    ``language_model.tsv``. A checkpoint exists until the training is complete. `table` comes from
-    `biaslab.text.labelled.read_labelled`.
+    The folder `out` is one that transformers reads, with the history, the settings and, for SOC, the language
+    model. A checkpoint exists until the training is complete.
     """
     if not method.is_encoder:
         raise InputError(

@@ -3,7 +3,6 @@
 Blue phrases lower the score of the positive class, red phrases raise it. One scale serves all explanations.
 """
 
-import tempfile
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -12,11 +11,9 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from biaslab.core.files import render, write_json, write_text
+from biaslab.core.files import render, write_text
 from biaslab.core.tables import text_columns
 from biaslab.hate_speech.hierarchy import Explained, Phrase, collapse, colours, scale_of
-from biaslab.run.area import Unit
-from biaslab.run.reports import Results
 from biaslab.run.terminal import page_console, plain_table
 
 if TYPE_CHECKING:
@@ -62,21 +59,11 @@ def write_explanations(
     stem: Path, sentences: Sequence[Explained], contexts: "ContextSettings", mask: Mask
 ) -> None:
     """Write the hierarchies as a figure (.svg, .pdf, .png), a page (.html) and numbers (.tsv)."""
-    from biaslab.hate_speech.report.hierarchies import FILE, draw_hierarchies
+    from biaslab.hate_speech.report.hierarchies import build_panels, draw_panels
 
+    methods = ["soc" if contexts.radius else "oc"] * len(sentences)
+    draw_panels(build_panels("own", methods, sentences, mask), stem)
     masked = [explained.masked(mask) for explained in sentences]
-    rows = [
-        {
-            "sentence": explained.words,
-            "method": "soc" if contexts.radius else "oc",
-            "score": explained.score,
-            "levels": explained.levels,
-        }
-        for explained in masked
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        write_json(Path(folder) / FILE, rows)
-        draw_hierarchies([Results(Unit("own", options={"unmask": True}), Path(folder))], stem)
     write_text(f"{stem}.html", to_html(masked, f"Importance by {_name_explanation(contexts)}"))
 
 

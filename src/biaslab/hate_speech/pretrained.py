@@ -66,8 +66,9 @@ def load_pretrained(
             f"{folder}: the tokenizer has {len(tokenizer)} tokens, the model"
             f" {model.config.get_text_config().vocab_size}; take both from one classifier"
         )
-    column = _positive(folder, model.config, positive, option)
-    return PretrainedClassifier(model.eval().to(choose_device(device)), tokenizer, column, str(folder))
+    names = [str(name) for _, name in sorted(model.config.id2label.items())]
+    column = _positive(folder, model.config, names, positive, option)
+    return PretrainedClassifier(model.eval().to(choose_device(device)), tokenizer, names, column, str(folder))
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class PretrainedClassifier:
 
     model: "torch.nn.Module"
     tokenizer: Any
+    class_names: Sequence[str]
     column: int  # of the positive label
     name: str
 
@@ -91,11 +93,6 @@ class PretrainedClassifier:
                 break
         limit = min(limit, places)
         return int(limit) if limit < NO_LIMIT else _UNLIMITED
-
-    @property
-    def class_names(self) -> list[str]:
-        """See `TextClassifier`."""
-        return _names(self.model.config)
 
     @property
     def reading(self) -> str:
@@ -159,9 +156,12 @@ class PretrainedClassifier:
 
 
 def _positive(
-    folder: Path, config: "transformers.PretrainedConfig", positive: str | None, option: str
+    folder: Path,
+    config: "transformers.PretrainedConfig",
+    names: Sequence[str],
+    positive: str | None,
+    option: str,
 ) -> int:
-    names = _names(config)
     if config.problem_type == REGRESSION:
         raise InputError(
             f"{folder}: its head is a regression (problem_type), and no file states the threshold of positive"
@@ -175,7 +175,3 @@ def _positive(
         f"{folder}: its labels are {', '.join(names)}; name the positive one with"
         f" {'--positive' if positive is None else option}"
     )
-
-
-def _names(config: "transformers.PretrainedConfig") -> list[str]:
-    return [str(config.id2label[number]) for number in sorted(config.id2label)]

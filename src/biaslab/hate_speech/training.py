@@ -27,29 +27,18 @@ from safetensors.torch import save_file
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path
 from biaslab.hate_speech import optimizers
+from biaslab.hate_speech.metrics import COLUMNS
 from biaslab.hate_speech.objective import Batches, Objective, Regularization
 from biaslab.hate_speech.optimizers import Patience, warmup_linear
 from biaslab.hate_speech.settings import PUBLISHED, TrainingSettings
 from biaslab.text.bert import compact_embeddings
 from biaslab.text.encoder import predict
+from biaslab.text.language_model import known_tokens
 from biaslab.text.scores import precision_recall_f1
 from biaslab.text.tokens import Tokenizer, Tokens
 
-COLUMNS = (
-    "step",
-    "epoch",
-    "learning_rate",
-    "loss",
-    "regularizer",
-    "precision",
-    "recall",
-    "f1",
-    "halvings",
-    "is_best",
-)
-"""Columns of a history, one row for each validation: steps taken, epoch (from 1), learning rate of the last
-step, mean classification loss and mean regularizer (without its factor α) since the last validation,
-precision, recall and F1 of the positive class, halvings so far, and whether the model has these weights."""
+HISTORY = COLUMNS["models/METHOD/SEED/history"]
+"""Columns of a history, one row for each validation."""
 HEADER = "training"
 """Key of a checkpoint's metadata with the identity and the state of the training, as JSON."""
 
@@ -75,13 +64,11 @@ def train(
     checkpoint: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Train a classifier and return its history, with the columns `COLUMNS`.
+    """Train a classifier and return its history, with the columns `HISTORY`.
 
-    The model gets the weights of the best validation, or the last weights if no F1 is above 0. Methods that
-    remove or explain words need identifiers. Equal seeds give equal weights on the same type of machine
-    with the same number of threads. Every validation writes `checkpoint`, and training resumes from an
-    existing one. The caller may remove it once the model is saved. After every step, `progress` receives the
-    number of steps done and the maximum number of steps.
+    The model gets the weights of the best validation, or the last weights if no F1 is above 0. Every
+    validation writes `checkpoint`, and training resumes from an existing one. After every step, `progress`
+    receives the number of steps done and the maximum number of steps.
     """
     method = regularization.method
     if not method.is_encoder:
@@ -95,11 +82,10 @@ def train(
         data = dataclasses.replace(data, **kept)
     identity = _identify(model, data, settings, regularization, seed) if checkpoint else {}
     tokenizer, language_model = data.tokenizer, regularization.language_model
-    special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
-    tokens = [data.train.ids, data.validation.ids, special]  # all that can occur
+    tokens = [known_tokens(data.train, tokenizer), data.validation.ids]  # all that can occur
     if method.explains and language_model is not None:
         tokens.append(language_model.token_ids.cpu().numpy())
-    with compact_embeddings(model, np.unique(np.concatenate(tokens)).astype(np.int64)):
+    with compact_embeddings(model, np.unique(np.concatenate(tokens))):
         run = _Run(model, data, settings, regularization, seed)
         saved = load_checkpoint(checkpoint, identity) if checkpoint else None
         if saved:
@@ -114,14 +100,13 @@ def train(
                 progress(run.step, run.validations[-1])
         run.set_weights(run.best)
     model.eval()
-    return pd.DataFrame(run.history, columns=list(COLUMNS))
+    return pd.DataFrame(run.history, columns=HISTORY)
 
 
 def validation_steps(n: int, settings: TrainingSettings) -> list[int]:
-    """Return the numbers of steps before each validation of a training on `n` sentences, at most.
+    """Return the numbers of steps before each validation of a training on `n` sentences, and in all.
 
-    The last number is the maximum number of steps. If a training has fewer steps than ``validate_every``, it
-    is validated after every epoch.
+    If a training has fewer steps than ``validate_every``, it is validated after every epoch.
     """
     steps_per_epoch = math.ceil(n / settings.batch_size)
     n_steps = settings.epochs * steps_per_epoch

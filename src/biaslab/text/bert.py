@@ -5,52 +5,48 @@ third of the time, which matters for an experiment of hundreds of short steps.
 """
 
 import contextlib
+import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
+from annotated_types import Le
+from pydantic.dataclasses import dataclass
 from torch import nn
 from torch.nn.functional import gelu, relu, scaled_dot_product_attention, silu
 
+from biaslab.core.settings import PYDANTIC, Count, Natural, NotNegative
 
-def _tanh_gelu(x: torch.Tensor) -> torch.Tensor:
-    return gelu(x, approximate="tanh")
-
-
+_TANH_GELU = functools.partial(gelu, approximate="tanh")
 ACTIVATIONS = {
     "gelu": gelu,
-    "gelu_new": _tanh_gelu,
-    "gelu_pytorch_tanh": _tanh_gelu,
+    "gelu_new": _TANH_GELU,
+    "gelu_pytorch_tanh": _TANH_GELU,
     "relu": relu,
     "silu": silu,
 }
+_Dropout = Annotated[NotNegative, Le(1)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class BertSettings:
     """The keys of a ``config.json`` that define a BERT, with BERT's defaults."""
 
-    vocab_size: int
-    hidden_size: int
-    num_hidden_layers: int
-    num_attention_heads: int
-    intermediate_size: int
-    max_position_embeddings: int
-    type_vocab_size: int = 2
-    hidden_act: str = "gelu"
-    hidden_dropout_prob: float = 0.1
-    attention_probs_dropout_prob: float = 0.1
-    classifier_dropout: float | None = None
-    initializer_range: float = 0.02
-    layer_norm_eps: float = 1e-12
-    pad_token_id: int = 0
-
-    def __post_init__(self) -> None:
-        if self.hidden_act not in ACTIVATIONS:
-            raise ValueError(f"hidden_act '{self.hidden_act}' is not one of {', '.join(ACTIVATIONS)}")
-        if self.hidden_size % self.num_attention_heads:
-            raise ValueError("hidden_size is not a multiple of the number of attention heads")
+    vocab_size: Count
+    hidden_size: Count
+    num_hidden_layers: Count
+    num_attention_heads: Count
+    intermediate_size: Count
+    max_position_embeddings: Count
+    type_vocab_size: Count = 2
+    hidden_act: Literal[tuple(ACTIVATIONS)] = "gelu"
+    hidden_dropout_prob: _Dropout = 0.1
+    attention_probs_dropout_prob: _Dropout = 0.1
+    classifier_dropout: _Dropout | None = None
+    initializer_range: NotNegative = 0.02
+    layer_norm_eps: NotNegative = 1e-12
+    pad_token_id: Natural = 0
 
 
 class Embeddings(nn.Module):
@@ -150,7 +146,7 @@ class Pooler(nn.Module):
 class BertClassifier(nn.Module):
     """BERT and a linear layer over the pooled first token."""
 
-    def __init__(self, settings: BertSettings, n_labels: int = 2) -> None:
+    def __init__(self, settings: BertSettings, n_labels: int) -> None:
         super().__init__()
         self.config = settings
         layers = nn.ModuleList(Layer(settings) for _ in range(settings.num_hidden_layers))
@@ -208,12 +204,9 @@ def compact_embeddings(model: nn.Module, used: np.ndarray) -> Iterator[None]:
     every row at every step, with or without a gradient.
 
     Gradients, and steps of an optimizer without weight decay, equal those of the full table, because other
-    rows have no gradient. With decay, these rows would shrink by a factor of rate · decay at every step, at
-    most rate · decay · steps in total. Here they stay unchanged, so that unseen words keep their published
-    embeddings.
-
-    `used`, ascending, has the ids of all tokens that the model will read, including the padding token. The
-    parameter of the `CompactEmbedding` has the same name as that of the table.
+    rows have no gradient. With decay, these rows would shrink by a factor of rate · decay at every step. Here
+    they stay unchanged, so that unseen words keep their published embeddings. `used`, ascending, has the ids
+    of all tokens that the model will read, including the padding token.
     """
     embeddings = model.bert.embeddings
     table = embeddings.word_embeddings

@@ -1,8 +1,8 @@
-"""Read the public corpora from their published files.
+"""Read the public corpora from their published files, each optionally compressed by gzip.
 
 All readers return a table with ``text`` (str), ``label`` (int8, 1 = hateful or toxic) and ``row`` (int64, the
 row's number in the file). If the corpus has them, further columns are ``identifier``, ``functionality``,
-``target`` and ``part`` (str).
+``target`` and ``part`` (str). `left_out` collects the texts that a reader leaves out.
 """
 
 import os
@@ -10,7 +10,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +20,7 @@ from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line, suggest
 from biaslab.core.files import DAMAGED_ZIP
 from biaslab.text.labelled import EMPTY, LeftOut, checked_text, delimited, read_labelled, read_records
+from biaslab.text.settings import FORMATS
 
 MAX_ARCHIVE_BYTES = 2**26
 """Maximum unpacked size of the archive of forum sentences; the published archive has 12 MB."""
@@ -52,24 +52,13 @@ Draw = Callable[[pd.DataFrame], Sequence[np.ndarray]]
 
 @dataclass(frozen=True)
 class Source:
-    """The source files of a labelled corpus.
+    """The source files of a labelled corpus."""
 
-    Attributes
-    ----------
-    format : str
-        One of `READERS`.
-    train : pathlib.Path
-        All texts, or the training texts if the other two files are named.
-    validation, test : pathlib.Path, optional
-    positive : str, optional
-        The rule of the format for positive labels.
-    """
-
-    format: str
-    train: Path
+    format: str  # one of `READERS`
+    train: Path  # all texts, or the training texts if the other two files are named
     validation: Path | None = None
     test: Path | None = None
-    positive: str | None = None
+    positive: str | None = None  # the rule of the format for positive labels
 
     def __post_init__(self) -> None:
         if bool(self.validation) != bool(self.test):
@@ -84,19 +73,14 @@ class Source:
         return self.test is not None
 
     def read(self, file: Path | None = None, say: Callable[[str], None] = lambda _: None) -> pd.DataFrame:
-        """Return the texts of a file, by default `train`.
-
-        `say` receives a sentence on the texts that the format leaves out, if any.
-        """
-        read = READERS[self.format]
-        file, options, left_out = file or self.train, {}, LeftOut()
-        if self.positive is not None:
-            if "positive" not in signature(read).parameters:
-                raise InputError(f"{file}: 'positive' has no effect on the format {self.format}; remove it")
-            options["positive"] = self.positive
-        if self.format != "table" and "left_out" in signature(read).parameters:
-            options["left_out"] = left_out  # in a user's own table, a bad row is an error
-        table = read(file, **options)
+        """Return the texts of a file, by default `train`; `say` receives a sentence on texts left out."""
+        file, left_out = file or self.train, LeftOut()
+        options = {} if self.positive is None else {"positive": self.positive}
+        if options and not FORMATS[self.format][1]:
+            raise InputError(f"{file}: 'positive' has no effect on the format {self.format}; remove it")
+        if self.format != "table":  # in a user's own table, a bad row is an error
+            options["left_out"] = left_out
+        table = READERS[self.format](file, **options)
         for sentence in filter(None, [left_out.sentence(file), *left_out.changes]):
             say(sentence)
         return table
@@ -124,16 +108,11 @@ def read_stormfront(
 ) -> pd.DataFrame:
     """Read the sentences of a white supremacist forum (de Gibert et al. 2018), in the order of annotations.
 
-    Columns are ``text``, ``label`` and ``row``. The repository's archive (``.tar``, optionally ``.gz``) is
-    read as a stream into memory, and no member is written to disk. With "not-nohate", all sentences are used
-    and every label except noHate is positive; this matches the counts of Kennedy et al. 2020. With "hate",
-    hate is positive, noHate is negative, and `left_out` collects the other sentences.
+    The repository's archive is read as a stream into memory, and no member is written to disk. With
+    "not-nohate", all sentences are used and every label except noHate is positive; this matches the counts of
+    Kennedy et al. 2020. With "hate", hate is positive, noHate is negative, and the others are left out.
     """
-    if positive not in ("not-nohate", "hate"):
-        raise InputError(
-            f"there is no label rule '{positive}'{suggest(positive, ('not-nohate', 'hate'))}; "
-            "choose not-nohate or hate"
-        )
+    _check_rule(positive, ("not-nohate", "hate"))
     left_out = left_out or LeftOut()
     annotations, texts = _unpack(Path(archive))
     name = f"{archive}:{_ANNOTATIONS}"
@@ -153,11 +132,10 @@ def read_stormfront(
     return _build_table(rows, archive)
 
 
-def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
-    """Read one split of the Gab Hate Corpus (Kennedy et al. 2018): ``text``, ``label`` and ``row``.
+def read_ghc(path: str | os.PathLike, left_out: LeftOut | None = None) -> pd.DataFrame:
+    """Read one split of the Gab Hate Corpus (Kennedy et al. 2018), JSON lines; no post is left out.
 
-    The file has JSON lines, optionally ``.gz``, with ``text``, ``hd`` and ``cv`` (0 or 1). A post is hateful
-    if it assaults human dignity (``hd``) or calls for violence (``cv``).
+    A post is hateful if it assaults human dignity (``hd``) or calls for violence (``cv``).
     """
     return _read(
         path,
@@ -170,11 +148,7 @@ def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_news(path: str | os.PathLike) -> pd.DataFrame:
-    """Read news sentences with an identifier: ``text``, ``identifier``, ``label`` and ``row``.
-
-    The file has JSON lines, optionally ``.gz``, with ``identifier`` and ``text``. No sentence is hateful:
-    all labels are 0, and accuracy is the share of sentences classified as negative.
-    """
+    """Read news sentences with an identifier, JSON lines. No sentence is hateful: all labels are 0."""
     return _read(
         path,
         ("identifier", "text"),
@@ -205,11 +179,8 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
 
     A comment is toxic if more than half of its annotators label it so, as in the published code of Dixon et
     al. Line breaks and tabs, which the release writes as words in capitals, become spaces. Blank comments are
-    left out, and collected by `left_out`.
-
-    The source is a folder with ``toxicity_annotated_comments.tsv`` and ``toxicity_annotations.tsv``, each
-    optionally ``.gz``, or a ``.zip`` of both, read line by line. The table has ``text``, ``label``, ``part``
-    (train, validation or test, the published split) and ``row``.
+    left out. The source is a folder with both files, or a ``.zip`` of both, read line by line. Column
+    ``part`` has the published split.
     """
     source, left_out = Path(source), left_out or LeftOut()
     votes: dict[str, list[int]] = {}
@@ -243,30 +214,22 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
 
 def read_jigsaw(
     path: str | os.PathLike,
-    labels: str | os.PathLike | None = None,
     positive: Literal["toxic", "any"] = "toxic",
     left_out: LeftOut | None = None,
 ) -> pd.DataFrame:
-    """Read comments of the Jigsaw toxic comment classification challenge: ``text``, ``label`` and ``row``.
+    """Read comments of the Jigsaw toxic comment classification challenge.
 
-    The file, ``train.csv`` or ``test.csv``, optionally ``.gz``, has ``id``, ``comment_text`` and the six
-    labels. The labels can be in a separate file with ``id``: `labels`, or ``test_labels.csv`` next to
-    ``test.csv``. From a folder, ``train.csv`` is read. With "toxic", comments labelled toxic are positive,
-    which matches the size of the test set of Zhang et al. 2021. With "any", comments with any label are
-    positive. Unscored comments (-1 in ``test_labels.csv``) and blank comments go to `left_out`.
+    The file is ``train.csv``, optionally ``.gz``, or its folder, or ``test.csv``, whose labels may be in
+    ``test_labels.csv`` next to it. With "toxic", comments labelled toxic are positive, which matches the size
+    of the test set of Zhang et al. 2021. With "any", comments with any label are positive. Unscored comments
+    (-1 in ``test_labels.csv``) and blank comments are left out.
     """
-    if positive not in ("toxic", "any"):
-        raise InputError(
-            f"there is no label rule '{positive}'{suggest(positive, ('toxic', 'any'))}; choose toxic or any"
-        )
-    left_out = left_out or LeftOut()
-    path = _either(Path(path), "train.csv") if Path(path).is_dir() else path
+    _check_rule(positive, ("toxic", "any"))
+    left_out, path = left_out or LeftOut(), Path(path)
+    path = _either(path, "train.csv") if path.is_dir() else path
     names = ("toxic",) if positive == "toxic" else _JIGSAW_LABELS
-    default_labels = Path(path).with_name("test_labels.csv")
-    if labels is None and Path(path).name == "test.csv" and default_labels.exists():
-        labels = default_labels
-    coded = None
-    if labels is not None:
+    coded, labels = None, path.with_name("test_labels.csv")
+    if path.name == "test.csv" and labels.exists():
         records = read_records(labels, ("id", *_JIGSAW_LABELS))
         coded = {row["id"]: _jigsaw_label(row, names, f"{labels}:{line}") for line, row in records}
     rows = []
@@ -295,7 +258,16 @@ READERS = {
     "jigsaw": read_jigsaw,
     "table": read_labelled,
 }
-"""The readers of the formats of labelled corpora. A reader takes a file, and optionally `positive`."""
+"""The readers of the formats of labelled corpora.
+
+A reader takes a file and `left_out`, and `positive` if `FORMATS` names values of it."""
+
+
+def _check_rule(rule: str, rules: tuple[str, str]) -> None:
+    if rule not in rules:
+        raise InputError(
+            f"there is no label rule '{rule}'{suggest(rule, rules)}; choose {' or '.join(rules)}"
+        )
 
 
 def _read(

@@ -5,6 +5,7 @@ downloaded from a hub or unpickled. transformers draws missing tensors at random
 raises an error for a missing tensor, a wrong shape or a surplus tensor.
 """
 
+import dataclasses
 import json
 import os
 import shutil
@@ -22,33 +23,16 @@ from safetensors.torch import save_file
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, write_json
 from biaslab.core.rng import stream
+from biaslab.core.settings import validate
 from biaslab.text import packing
 from biaslab.text.bert import BertClassifier, BertSettings
 from biaslab.text.devices import without_values
 from biaslab.text.tokens import Tokenizer, Tokens
 
 NEEDED = "config.json, vocab.txt and model.safetensors"
-SIZES = (
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-)
-"""Keys of a configuration that are required to load weights."""
-OTHERS = {
-    "type_vocab_size": int,
-    "hidden_act": str,
-    "hidden_dropout_prob": float,
-    "attention_probs_dropout_prob": float,
-    "classifier_dropout": float,
-    "initializer_range": float,
-    "layer_norm_eps": float,
-    "pad_token_id": int,
-}
-"""Further keys of a configuration, with their types; the default is BERT's value."""
 N_LABELS = 2
+BATCH_TOKENS = 4096
+"""Tokens of a batch, with padding. Another number changes scores by float32 rounding."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +63,9 @@ def prepare_encoder(
     weights: str = "pretrained",
     seed: int = 1,
 ) -> None:
-    """Write an encoder folder with the first `layers` of another encoder (default: all), or random weights.
+    """Write an encoder folder with the first `layers` of another encoder (default: all).
 
-    `weights` is "pretrained" or "random": matrices from a normal distribution with standard deviation
-    ``initializer_range`` and zero biases, as BERT is initialized (Devlin et al. 2019).
+    `weights` is "pretrained" or "random", as BERT is initialized (Devlin et al. 2019).
     """
     out_folder = Path(out_folder)
     settings = _read_settings(files)
@@ -90,7 +73,7 @@ def prepare_encoder(
     if layers is not None and not 1 <= layers <= n:
         raise InputError(f"layers: {layers}: {files.config} has {n}; write a number from 1 to {n}")
     cut = settings | {"num_hidden_layers": layers or n}
-    expected = _shapes(_blank(cut, files.config))
+    expected = _shapes(_blank(cut))
     if weights == "random":
         tensors = {
             name: _initial(name, shape, cut, stream(seed, "encoder", name))
@@ -107,15 +90,13 @@ def prepare_encoder(
 def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertClassifier:
     """Load an encoder folder with a classification head of two labels.
 
-    The model is float32, on the CPU, in evaluation mode. Names of tensors may have the prefix ``bert.``;
-    heads of other tasks are ignored. If the file lacks the head or the pooler, `seed` draws it: normal with
-    standard deviation ``initializer_range`` from the streams ``seed, "classifier"`` and ``seed, "pooler"``,
-    zero biases. torch's global random state is neither used nor changed.
+    The model is float32, on the CPU, in evaluation mode. Heads of other tasks are ignored. If the file lacks
+    the head or the pooler, `seed` draws it. torch's global random state is neither used nor changed.
     """
     files = EncoderFiles.of_folder(folder)
     settings = _read_settings(files)
     tensors = _read_weights(files, settings)
-    model = _blank(settings, files.config)
+    model = _blank(settings)
     for name, shape in _shapes(model).items():
         if name not in tensors:
             if seed is None:
@@ -140,38 +121,27 @@ def save_classifier(
     model: BertClassifier, folder: str | os.PathLike, vocabulary_file: str | os.PathLike
 ) -> None:
     """Write a classifier and its encoder's ``vocab.txt`` for `load_classifier` and transformers to read."""
-    settings = {key: getattr(model.config, key) for key in (*SIZES, *OTHERS)}
     tensors = {_plain_name(k): v.detach().cpu().contiguous() for k, v in model.state_dict().items()}
-    _write_folder(Path(folder), settings, Path(vocabulary_file), tensors)
+    _write_folder(Path(folder), dataclasses.asdict(model.config), Path(vocabulary_file), tensors)
 
 
 def predict(
     model: BertClassifier,
     tokens: Tokens,
     pad: int,
-    batch_tokens: int = 4096,
-    device: torch.device | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
     """Return the scores of texts, (n,) float32, without dropout; the model's mode stays as it is.
 
-    s(x) is the logit of label 1 minus that of label 0 (Kennedy et al. 2020, Section 4).
-
-    Texts are read by length, without padding (`biaslab.text.packing`). `batch_tokens` (maximum number of
-    tokens of a batch with padding, at least one text) affects scores only by float32 rounding, because it
-    changes the order of summation. The model is moved to `device`, if any. After every batch, `progress`
-    receives the number of texts done and n.
+    s(x) is the logit of label 1 minus that of label 0 (Kennedy et al. 2020, Section 4). Texts are read by
+    length, without padding (`biaslab.text.packing`).
     """
-    if device is not None:
-        model.to(device)
     length, limit = int(tokens.lengths.max(initial=0)), model.config.max_position_embeddings
     if length > limit:
         raise InputError(
             f"a text has {length} tokens, the encoder reads {limit}; shorten the texts to {limit}"
         )
-    return fill_by_length(
-        np.empty(len(tokens), np.float32), packing.score, model, tokens, pad, batch_tokens, progress
-    )
+    return fill_by_length(np.empty(len(tokens), np.float32), packing.score, model, tokens, pad, progress)
 
 
 def fill_by_length(
@@ -180,13 +150,15 @@ def fill_by_length(
     model: BertClassifier,
     tokens: Tokens,
     pad: int,
-    batch_tokens: int,
-    progress: Callable[[int, int], None] | None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
-    """Fill a row of `out` for each text with ``answer(model, ids, mask)``, without dropout."""
+    """Fill a row of `out` for each text with ``answer(model, ids, mask)``, without dropout.
+
+    After every batch, `progress` receives the number of texts done and n.
+    """
     done = 0
     with evaluating(model), torch.no_grad():
-        for rows in batches_by_length(tokens.lengths, batch_tokens):
+        for rows in batches_by_length(tokens.lengths, BATCH_TOKENS):
             ids, mask = (torch.from_numpy(a).to(model.device) for a in tokens.padded(rows, pad))
             out[rows] = answer(model, ids, mask).float().cpu().numpy()
             done += len(rows)
@@ -217,7 +189,7 @@ def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.nda
 
 
 def _read_settings(files: EncoderFiles) -> dict[str, Any]:
-    """Return the keys `SIZES` and `OTHERS` of a configuration, checked against the vocabulary."""
+    """Return the keys of `BertSettings` that a configuration has, checked against the vocabulary."""
     path = files.config
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
@@ -232,39 +204,29 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
         raise InputError(
             f"{path}: relative positions or a decoder; choose the folder of a plain BERT encoder"
         )
-    settings = {}
-    for key in SIZES:
-        settings[key] = config.get(key)
-        if type(settings[key]) is not int or settings[key] < 1:
-            raise InputError(
-                f"{path}: {key} is {settings[key]!r}; write the positive integer that fits the weights"
-            )
+    keys = [field.name for field in dataclasses.fields(BertSettings) if config.get(field.name) is not None]
+    settings = validate(BertSettings, {key: config[key] for key in keys}, str(path))
     n_tokens = len(Tokenizer.load(files.vocabulary).vocabulary)
-    if n_tokens != settings["vocab_size"]:
+    if n_tokens != settings.vocab_size:
         raise InputError(
             f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is"
-            f" {settings['vocab_size']}; use files of one encoder"
+            f" {settings.vocab_size}; use files of one encoder"
         )
-    for key, cls in OTHERS.items():
-        if (value := config.get(key)) is not None:
-            if not (type(value) is cls or (cls is float and type(value) is int)):
-                raise InputError(f"{path}: {key} is {value!r}; write {'text' if cls is str else 'a number'}")
-            settings[key] = cls(value)
-    if not 0 <= settings.get("pad_token_id", 0) < n_tokens:
+    if settings.pad_token_id >= n_tokens:
         raise InputError(
-            f"{path}: pad_token_id is {settings['pad_token_id']}; write a line of vocab.txt, from 0"
+            f"{path}: pad_token_id is {settings.pad_token_id}; write a line of vocab.txt, from 0"
         )
-    return settings
+    if settings.hidden_size % settings.num_attention_heads:
+        raise InputError(
+            f"{path}: hidden_size is not a multiple of the number of attention heads; correct it"
+        )
+    return {key: getattr(settings, key) for key in keys}
 
 
-def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
-    """Return a classifier with tensor shapes but no values; errors name `path`."""
-    try:
-        with without_values():
-            return BertClassifier(BertSettings(**settings), N_LABELS)
-    except (TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path}: not a configuration of a BERT ({reason}); correct it") from error
+def _blank(settings: dict[str, Any]) -> BertClassifier:
+    """Return a classifier with tensor shapes but no values."""
+    with without_values():
+        return BertClassifier(BertSettings(**settings), N_LABELS)
 
 
 def _shapes(model: BertClassifier) -> dict[str, tuple[int, ...]]:
@@ -293,7 +255,7 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
         if pickled := sorted(folder.glob("*.bin")):
             raise InputError(f"{pickled[0]}: pickled weights are not read; convert them to model.safetensors")
         raise InputError(f"{folder}: model.safetensors is missing; name the folder of a BERT with {NEEDED}")
-    expected = _shapes(_blank(settings, files.config))
+    expected = _shapes(_blank(settings))
     try:
         with safe_open(path, framework="pt") as file:
             names = {_plain_name(name): name for name in file.keys()}  # noqa: SIM118 (it is no dictionary)

@@ -12,8 +12,13 @@ MULTI_LABEL = "multi_label_classification"
 _NO_NAME = re.compile(r"label[_ ]?\d+|\d+", re.IGNORECASE)
 
 
-def label_names(folder: str | Path) -> dict[str, int]:
-    """Return the label numbers by name, from ``id2label`` of a BERT's configuration; empty without it."""
+def positive_label(
+    folder: str | Path, positive: str | None, option: str = "--positive"
+) -> tuple[int, list[str]]:
+    """Return the number of a BERT's positive label, and the names of its labels, if it has any.
+
+    The number is 1 if the names are only numbers. The error message names `option` if `positive` is no label.
+    """
     try:
         names = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
         numbers = {str(name): int(number) for number, name in names.items()}
@@ -26,7 +31,13 @@ def label_names(folder: str | Path) -> dict[str, int]:
             f"{folder}: id2label of config.json names {', '.join(numbers)}; a classifier of two labels has"
             " the numbers 0 and 1, each with a name of its own"
         )
-    return numbers
+    if positive not in numbers and say_more(numbers):
+        raise InputError(
+            f"{folder}: its labels are {' and '.join(numbers)}; "
+            + (f"none is '{positive}': " if positive is not None else "")
+            + f"name the positive one with {'--positive' if positive is None else option}"
+        )
+    return numbers.get(positive, 1), sorted(numbers, key=numbers.get)
 
 
 def say_more(names: Iterable[str]) -> bool:
@@ -39,18 +50,3 @@ def describe_positive(names: Sequence[str], number: int) -> str:
     if not names:
         return f"positive is label {number}"
     return f"positive is '{names[number]}' of the classes {', '.join(names)}"
-
-
-def positive_label(folder: str | Path, positive: str | None, option: str = "--positive") -> int:
-    """Return the number of a BERT's positive label: 1 if the names are only numbers.
-
-    The error message names `option` if `positive` is no label.
-    """
-    names = label_names(folder)
-    if positive in names or not say_more(names):
-        return names.get(positive, 1)
-    raise InputError(
-        f"{folder}: its labels are {' and '.join(names)}; "
-        + (f"none is '{positive}': " if positive is not None else "")
-        + f"name the positive one with {'--positive' if positive is None else option}"
-    )

@@ -74,29 +74,13 @@ def read_labelled(
     classes: Collection[str] = (),
     left_out: LeftOut | None = None,
 ) -> pd.DataFrame:
-    """Read texts with one of two labels each: ``.csv``, ``.tsv`` or ``.jsonl``, optionally with ``.gz``.
+    """Read texts with one of two labels each: columns ``text``, ``label`` (int8, 1 = positive) and ``row``.
 
-    Parameters
-    ----------
-    path
-        The file.
-    text, label, group
-        Columns of the file; `group` identifies texts that belong together, such as the sentences of a post.
-    positive
-        The positive label; by default the labels are 0 and 1.
-    negative
-        The negative label; texts with a third label are then left out.
-    classes
-        Class names of a classifier. Labels 0 and 1 are accepted if `positive` is one of these names.
-    left_out
-        Collects the rows that are left out: without a label, with an empty text, or with an undecided label.
-        Without it, such a row is an error.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``text``, ``label`` (int8, 1 = positive), ``group`` (str, only with `group`) and ``row``
-        (int64, the row of the file from 0), in the order of the file.
+    The labels are 0 and 1, unless `positive` names the positive one. With `negative`, texts with a third
+    label are left out. `group` is a column of texts that belong together, such as the sentences of a post;
+    the table then has a column ``group``. If `positive` is one of a classifier's `classes`, labels 0 and 1
+    are also accepted. `left_out` collects rows without a label, with an empty text, or with an undecided
+    label; without it, such a row is an error.
     """
     columns = (text, label) if group is None else (text, label, group)
     rows, n_trimmed = [], 0
@@ -126,19 +110,18 @@ def read_labelled(
 
 
 def read_texts(path: str | os.PathLike, text: str = "text", left_out: LeftOut | None = None) -> pd.DataFrame:
-    """Read unlabelled texts: columns ``text`` and ``row`` (int64, from 0), in the order of the file.
+    """Read unlabelled texts: the lines of a ``.txt`` that are not empty, or a column of another table.
 
-    A ``.txt`` has one text a line, and empty lines are left out. Other tables have a column `text`, and an
-    empty text is an error unless `left_out` is passed. `left_out` collects empty lines and texts.
+    The table has columns ``text`` and ``row`` (int64, from 0). An empty text of a table is an error unless
+    `left_out` is passed, which collects empty lines and texts.
     """
     if _suffix(path) == _PLAIN:
-        lines = [line.strip() for _, line in _lines(Path(path))]
-        texts = [line for line in lines if line]
-        for _ in range(len(lines) - len(texts) if left_out is not None else 0):
-            left_out.add(EMPTY, "")
-        return pd.DataFrame({"text": _require_texts(texts, path), "row": np.arange(len(texts))})
+        records = ((number, {text: line.strip()}) for number, line in _lines(Path(path)))
+        left_out = left_out or LeftOut()
+    else:
+        records = read_records(path, (text,), needs_end=True)
     rows = []
-    for number, (line, fields) in enumerate(read_records(path, (text,), needs_end=True)):
+    for number, (line, fields) in enumerate(records):
         if left_out is not None and _is_empty(fields[text]):
             left_out.add(EMPTY, "")
         else:

@@ -55,9 +55,7 @@ class BiGRU(nn.Module):
     [UNK], which replaces every other token.
     """
 
-    def __init__(
-        self, token_ids: np.ndarray, n_encoder: int, unk: int, embedding: int = 300, hidden: int = 300
-    ) -> None:
+    def __init__(self, token_ids: np.ndarray, n_encoder: int, unk: int, embedding: int, hidden: int) -> None:
         super().__init__()
         ids = np.asarray(token_ids, np.int64)
         index = np.full(n_encoder, np.searchsorted(ids, unk))
@@ -130,9 +128,8 @@ def train_language_model(
 ) -> tuple[BiGRU, pd.DataFrame]:
     """Train a language model; return the model after its best epoch on `validation`, and the history.
 
-    After every epoch, `progress` receives the epochs done and in total. The history has epoch (from 1),
-    train_nll (mean over the epoch's steps, while parameters change) and validation_nll: the negative
-    log-likelihood of a token in nats, mean of both directions.
+    The history has the negative log-likelihood of a token in nats, mean of both directions: train_nll over
+    the epoch's steps, while parameters change, and validation_nll after it.
     """
     if not len(tokens) or not len(validation):
         raise InputError(
@@ -209,11 +206,10 @@ def sample(
 ) -> torch.Tensor:
     """Draw the tokens after prefixes, or with `is_left` before suffixes, one by one, at temperature 1.
 
-    The result has encoder ids in reading order, (k, samples, n_tokens) int64, on the model's device. Every
-    text is read once; its samples continue from copies of one state. `texts`, (k, L), which may be empty, has
-    the encoder ids of prefixes from the beginning of a text, or of suffixes to the end of a text, `lengths`
-    of each row; ids beyond have no influence. The encoder ids in `exclude`, (V,) bool, have probability zero,
-    and the other probabilities are renormalized. If every known token is excluded, a ValueError is raised.
+    The result has encoder ids in reading order, (k, samples, n_tokens) int64. Every text is read once; its
+    samples continue from copies of one state. `texts`, (k, L), has the encoder ids of prefixes from the
+    beginning of a text, or of suffixes to the end of a text, `lengths` of each row; ids beyond have no
+    influence. The encoder ids in `exclude`, (V,) bool, have probability zero.
     """
     direction = model.backwards if is_left else model.forwards
     ids, k = model.index[texts], len(texts)

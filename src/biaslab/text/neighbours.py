@@ -11,17 +11,12 @@ BLOCK = (1024, 16384)
 """Numbers of words and candidates with cosines in memory at once (64 MiB); they do not affect results."""
 
 
-def nearest_words(
-    lexicon: Lexicon,
-    k: int,
-    excluded: Sequence[int] | np.ndarray = (),
-    words: Sequence[int] | np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the k words nearest to each of `words` (default: all) by cosine, (V, k) int32, without itself.
+def nearest_words(lexicon: Lexicon, k: int, excluded: Sequence[int] | np.ndarray = ()) -> np.ndarray:
+    """Return the k words nearest to each word by cosine, (V, k) int32, without itself; -1 fills the rest.
 
-    The most similar word comes first. -1 fills the rest and the rows of all other words. Only words with
-    their own vector are neighbours or have neighbours. Words in `excluded`, e.g. the values of a protected
-    feature, are never neighbours. Cosines are rounded to 1e-9; equal cosines are sorted by word id.
+    The most similar word comes first. Only words with their own vector are neighbours or have neighbours.
+    Words in `excluded`, e.g. the values of a protected feature, are never neighbours. Cosines are rounded to
+    1e-9; equal cosines are sorted by word id.
     """
     vectors = np.ascontiguousarray(lexicon.vectors, np.float32)
     n_words, dimension = vectors.shape
@@ -29,9 +24,7 @@ def nearest_words(
     has_direction = lexicon.is_known & (norms > 0)
     is_candidate = has_direction.copy()
     is_candidate[np.asarray(excluded, np.int64)] = False
-    is_requested = np.zeros(n_words, bool)
-    is_requested[slice(None) if words is None else np.asarray(words, np.int64)] = True
-    rows, columns = np.flatnonzero(has_direction & is_requested), np.flatnonzero(is_candidate)
+    rows, columns = np.flatnonzero(has_direction), np.flatnonzero(is_candidate)
     nearest = np.full((n_words, k), -1, np.int32)
     unit = _unit(vectors, norms, columns)
     # Bound of the error of a product of unit vectors in single precision, plus the rounding to 1e-9.

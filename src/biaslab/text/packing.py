@@ -10,7 +10,6 @@ Scores equal those of the padded form up to rounding; with dropout they have the
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -22,28 +21,6 @@ Groups = tuple[tuple[int, int], ...]
 Attend = Callable[[nn.Module, torch.Tensor, torch.Tensor, torch.Tensor, Groups], torch.Tensor]
 """Computes the context of tokens, (q, d), from a layer's self-attention, queries (q, d), keys and values
 (t, d) of all sentences, and their groups. There is a query for every token, or one for every sentence."""
-
-
-@dataclass(frozen=True)
-class Packing:
-    """Concatenated tokens of sentences."""
-
-    ids: np.ndarray  # (t,) int64
-    positions: np.ndarray  # (t,) int64, of the tokens in their sentences
-    groups: Groups  # number of sentences of each length, and the length
-    first: np.ndarray  # (n,) int64, the first token of each sentence, in storage order
-    place: np.ndarray  # (n,) int64, the position of each sentence in storage order
-
-
-def pack(ids: np.ndarray, mask: np.ndarray) -> Packing:
-    """Concatenate the unmasked tokens, longest sentences first; no first token may be masked."""
-    lengths = mask.sum(axis=1)
-    order = np.argsort(-lengths, kind="stable")
-    sentences, positions = np.nonzero(mask[order])
-    first = np.cumsum(lengths[order]) - lengths[order]
-    negative_lengths, counts = np.unique(-lengths, return_counts=True)
-    groups = tuple((int(count), int(-length)) for length, count in zip(negative_lengths, counts, strict=True))
-    return Packing(ids[order[sentences], positions], positions, groups, first, np.argsort(order))
 
 
 def attend(
@@ -94,17 +71,22 @@ def logits(
     `mask` marks the tokens to read, including the first token of every sentence. With `whole`, every token
     attends in the last layer also.
     """
-    packed = pack(_array(ids), _array(mask).astype(bool))
-    first = torch.from_numpy(packed.first).to(model.device)
-    hidden, source = _embed(model, packed)
+    ids, mask = _array(ids), _array(mask).astype(bool)
+    lengths = mask.sum(axis=1)
+    order = np.argsort(-lengths, kind="stable")  # of storage: longest sentences first
+    sentences, positions = np.nonzero(mask[order])
+    negative_lengths, counts = np.unique(-lengths, return_counts=True)
+    groups = tuple(zip(counts.tolist(), (-negative_lengths).tolist(), strict=True))
+    first = torch.from_numpy(np.cumsum(lengths[order]) - lengths[order]).to(model.device)
+    hidden, source = _embed(model, ids[order[sentences], positions], positions)
     layers = model.bert.encoder.layer
     for number, layer in enumerate(layers, 1):
         is_last = number == len(layers) and not whole
-        hidden = _pass(layer, hidden, source, first if is_last else None, packed.groups, attend)
+        hidden = _pass(layer, hidden, source, first if is_last else None, groups, attend)
         source = None
     if whole:
         hidden = _rows(hidden, first)
-    hidden = _rows(hidden, torch.from_numpy(packed.place).to(model.device))
+    hidden = _rows(hidden, torch.from_numpy(np.argsort(order)).to(model.device))
     return model.classifier(model.dropout(model.bert.pooler(hidden[:, None])))
 
 
@@ -114,12 +96,14 @@ def score(model: nn.Module, ids: torch.Tensor | np.ndarray, mask: torch.Tensor |
     return z[:, 1] - z[:, 0]
 
 
-def _embed(model: nn.Module, packed: Packing) -> tuple[torch.Tensor, torch.Tensor | None]:
+def _embed(
+    model: nn.Module, ids: np.ndarray, positions: np.ndarray
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Return the embeddings of the distinct tokens, (u, d), and each token's row in them, (t,).
 
     With dropout all tokens differ: there is one embedding for each token, and the second result is None.
     """
-    ids, positions, source = packed.ids, packed.positions, None
+    source = None
     if not model.training:
         width = positions.max() + 1
         distinct, source = np.unique(ids * width + positions, return_inverse=True)

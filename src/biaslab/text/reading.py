@@ -48,10 +48,7 @@ class Lengths:
 
 
 def reading_length(folder: Path, places: int) -> int:
-    """Return the number of word pieces that a BERT in a folder reads of a text, at most `places`.
-
-    The limit is 128 for a classifier trained by biaslab, else the limit in its tokenizer_config.json.
-    """
+    """Return the number of word pieces that a BERT in a folder reads of a text, at most `places`."""
     if (folder / TRAINING_FILE).is_file():
         return min(TRAINED_LENGTH, places)
     limit = _read_json(folder / "tokenizer_config.json").get("model_max_length")

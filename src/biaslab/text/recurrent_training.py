@@ -3,8 +3,6 @@
 The paper does not state the settings of this training (Zhang et al. 2021, Section 5.1).
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 from pydantic.dataclasses import dataclass
@@ -14,6 +12,7 @@ from biaslab.core.rng import stream
 from biaslab.core.settings import PYDANTIC
 from biaslab.text import _recurrent_training_kernels as kernels
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels, gate_shift, pack, unpack
+from biaslab.text.scores import precision_recall_f1
 from biaslab.text.settings import NegativeWeight, RecurrentTraining
 from biaslab.text.words import Texts
 
@@ -38,25 +37,18 @@ def train_recurrent(
     settings: TrainingSettings,
     seed: int,
     validation: Labelled | None = None,
-    sample_weight: np.ndarray | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network on texts of both labels, 0 and 1; return the network and a table.
+    """Train a network on texts of both labels, 0 and 1; return the network and a table of epochs.
 
     Equal seeds give equal networks with any number of threads. With `validation`, the network of the (first)
-    epoch with the least validation loss is kept, otherwise the last network. `sample_weight`, above 0,
-    multiplies the weight of each text's label. `progress` receives the epochs done and in total.
-
-    The table has one row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps),
-    ``validation_loss`` and ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``;
-    losses are weighted.
+    epoch with the least validation loss is kept, otherwise the last network. Losses are weighted means.
     """
     labels = checked_labels(texts, labels)
     if len(np.unique(labels)) < 2:
         raise InputError(
             f"{len(texts)} texts to train on do not have both labels; supply texts of label 0 and 1"
         )
-    weights = _text_weights(labels, settings, sample_weight)
+    weights = np.where(labels == 1, 1.0, settings.negative_weight)
     if validation is not None:
         validation = validation[0], checked_labels(*validation)
         check_words(validation[0], start.vectors)
@@ -97,8 +89,6 @@ def train_recurrent(
         rows.append((epoch, loss, validation_loss, f1))
         if validation is None or validation_loss < least:
             best, best_epoch, least = network, epoch, validation_loss
-        if progress is not None:
-            progress(epoch, settings.epochs)
     return best, pd.DataFrame([(*row, row[0] == best_epoch) for row in rows], columns=COLUMNS)
 
 
@@ -109,23 +99,5 @@ def _validate(
     z = network.logits(texts).astype(np.float64)
     gaps = np.where(labels == 1, z[:, 1] - z[:, 0], z[:, 0] - z[:, 1])
     weights = np.where(labels == 1, 1.0, settings.negative_weight)
-    predicted = z[:, 1] > z[:, 0]
-    total = int(predicted.sum() + labels.sum())
-    f1 = 2.0 * int((predicted & (labels == 1)).sum()) / total if total else 0.0
+    *_, f1 = precision_recall_f1(z[:, 1] > z[:, 0], labels)
     return float(np.average(np.logaddexp(0.0, -gaps), weights=weights)), f1
-
-
-def _text_weights(
-    labels: np.ndarray, settings: TrainingSettings, sample_weight: np.ndarray | None
-) -> np.ndarray:
-    weights = np.where(labels == 1, 1.0, settings.negative_weight)
-    if sample_weight is None:
-        return weights
-    sample_weight = np.asarray(sample_weight, np.float64)
-    if sample_weight.shape != labels.shape:
-        raise InputError(
-            f"{len(labels)} texts and sample weights {sample_weight.shape}: pass one weight per text"
-        )
-    if not (np.isfinite(sample_weight) & (sample_weight > 0)).all():
-        raise InputError("a sample weight is not a number above 0; remove the text instead")
-    return weights * sample_weight

@@ -6,7 +6,7 @@ length, as in sentence encoders such as all-MiniLM-L6 (Reimers and Gurevych 2019
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,22 +34,15 @@ class SentenceEncoder:
         model = load_classifier(folder, seed=0)  # draws missing tensors, which are not used here
         return cls(model.to(device), Tokenizer.load(Path(folder) / "vocab.txt"))
 
-    def vectors(
-        self,
-        sentences: Sequence[str],
-        batch_tokens: int = 4096,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> np.ndarray:
-        """Return the vectors of sentences, (n, d) float32, of length 1.
+    def vectors(self, sentences: Sequence[str]) -> np.ndarray:
+        """Return the vectors of sentences, (n, d) float32, of length 1; see `encoder.fill_by_length`.
 
         A long sentence is cut to the positions of the encoder, and to at most `MAX_LENGTH` tokens.
-        `batch_tokens` (maximum number of tokens of a batch, with padding) affects vectors only by rounding in
-        single precision. After every batch, `progress` receives the numbers of sentences done and in all.
         """
         config = self.model.config
         tokens = self.tokenizer.encode(sentences, min(MAX_LENGTH, config.max_position_embeddings))
         out = np.empty((len(tokens), config.hidden_size), np.float32)
-        return fill_by_length(out, _pool, self.model, tokens, self.tokenizer.pad, batch_tokens, progress)
+        return fill_by_length(out, _pool, self.model, tokens, self.tokenizer.pad)
 
 
 def similarity(a: np.ndarray, b: np.ndarray) -> np.ndarray:

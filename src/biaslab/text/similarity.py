@@ -45,10 +45,9 @@ def jaccard(original: Texts, changed: Texts) -> np.ndarray:
 def bleu(original: Texts, changed: Texts) -> np.ndarray:
     """Return BLEU-4 of n changed texts, with their originals as references (Papineni et al. 2002), 0 to 1.
 
-    The paper names no smoothing; without smoothing, a text without four shared words in a row has 0. The
-    values equal sacrebleu's sentence scores with exponential smoothing and effective order: the k-th order
-    without a common n-gram counts as 1 / 2^k n-grams, and orders longer than the text are ignored. Equal
-    lengths need no brevity penalty. BLEU is 0 without a common word.
+    The paper names no smoothing. The values equal sacrebleu's sentence scores with exponential smoothing and
+    effective order: the k-th order without a common n-gram counts as 1 / 2^k n-grams, and orders longer than
+    the text are ignored. Equal lengths need no brevity penalty. BLEU is 0 without a common word.
     """
     _check(original, changed)
     common = np.empty((len(original), N_GRAM_ORDERS), np.int32)

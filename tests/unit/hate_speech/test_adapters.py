@@ -223,20 +223,12 @@ def test_a_training_file_that_is_wrong_is_refused(folder, content):
         ({"training.json": {"removed": []}}, 128),
     ],
 )
-def test_a_folder_reads_as_much_as_its_own_files_say(folder, files, limit):
+def test_a_folder_reads_as_much_as_its_own_files_say(tmp_path, files, limit):
     """Scores are those of transformers for as many word pieces, and how many texts are cut is stated."""
-    import torch
-    from safetensors.torch import load_file, save_file
-    from transformers import BertForSequenceClassification, BertTokenizerFast
-
-    config = json.loads((folder / "config.json").read_text()) | {"max_position_embeddings": 300}
-    (folder / "config.json").write_text(json.dumps(config))
-    tensors = load_file(folder / "model.safetensors")
-    places = tensors["bert.embeddings.position_embeddings.weight"]
-    tensors["bert.embeddings.position_embeddings.weight"] = places.repeat(3, 1)[:300].contiguous()
-    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    model = BertForSequenceClassification.from_pretrained(folder).eval()
-    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"))
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    folder = tiny_classifier(tmp_path, WORDS, positions=300)
+    model = transformers.BertForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = transformers.BertTokenizerFast(str(folder / "vocab.txt"))
     for name, content in files.items():
         (folder / name).write_text(json.dumps(content))
     texts = ["bread music walk " * 150, "a cake"]

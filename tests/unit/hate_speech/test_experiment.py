@@ -17,7 +17,7 @@ from biaslab.hate_speech import experiment
 from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.experiment import (
     drawn_rows,
-    evaluate_method,
+    evaluate_encoders,
     explain_methods,
     fit_language_model,
     train_method,
@@ -140,11 +140,10 @@ def test_a_method_is_trained_with_what_it_needs(folder, monkeypatch, name, conte
 @pytest.fixture(scope="module")
 def evaluated(folder):
     """Three classifiers that were not trained, tested: two by one method, one that removes words."""
-    said = []
-    for method, numbers in (("vanilla", (4, 7)), ("wr", (4,))):
-        for number in numbers:
-            example_encoder(folder.path / f"models/{method}/{number}", seed=number)
-        evaluate_method(folder, parse_method(method), numbers, CONTEXTS, 3, said.append)
+    numbers, said = {"vanilla": [4, 7], "wr": [4]}, []
+    for method, number in (("vanilla", 4), ("vanilla", 7), ("wr", 4)):
+        example_encoder(folder.path / f"models/{method}/{number}", seed=number)
+    evaluate_encoders(folder, list(numbers), numbers, CONTEXTS, CONTEXTS, 16, 3, said.append)
     return folder, said
 
 

@@ -132,14 +132,6 @@ def test_batched_equals_the_published_loop(
     assert (phi - expected).abs().max() <= tolerance * scale
 
 
-@pytest.mark.parametrize(("samples", "add_itself"), [(1, False), (5, True)])
-def test_soc_without_neighbours_is_oc_exactly(model, explain, samples, add_itself):
-    with torch.no_grad():
-        oc, _ = explain(partial(score, model), OC)
-        soc, _ = explain(partial(score, model), ContextSettings(0, samples, add_itself))
-    assert torch.equal(oc, soc)
-
-
 @pytest.mark.parametrize("n_contexts", [3, 7, 9])
 def test_the_mean_of_equal_falls_is_that_fall(tokenizer, n_contexts):
     """Also where the sum of n equal numbers, divided by n, is another number."""
@@ -393,19 +385,14 @@ def test_words_that_the_classifier_never_sees_are_not_explained(tiny):
         explain_sentences(classifier, ["Sailors"], OC, None, seed=1)
 
 
-def test_a_sentence_of_300_words_is_explained_in_part_and_says_so(tiny):
-    config = json.loads((tiny / "config.json").read_text()) | {"max_position_embeddings": 256}
-    (tiny / "config.json").write_text(json.dumps(config))
-    tensors = load_file(tiny / "model.safetensors")
-    places = tensors["bert.embeddings.position_embeddings.weight"]
-    tensors["bert.embeddings.position_embeddings.weight"] = places.repeat(2, 1).contiguous()
-    save_file(tensors, tiny / "model.safetensors", {"format": "pt"})
+def test_a_sentence_of_300_words_is_explained_in_part_and_says_so(tmp_path):
+    classifier = load_folder(tiny_classifier(tmp_path, OWN_WORDS, positions=256), "cpu")
     text, limits = "bread " * 300, "The first 200 of "
-    (found,) = explain_sentences(load_folder(tiny, "cpu"), [text], OC, None, seed=1)
+    (found,) = explain_sentences(classifier, [text], OC, None, seed=1)
     assert len(found.words) == 200
     unread = "The classifier reads 256 word pieces of the sentence: the last 46 are not read."
     assert found.limits == (unread, f"{limits}254 words are explained.")
-    (found,) = explain_by_leaving_out(load_folder(tiny, "cpu"), [text])
+    (found,) = explain_by_leaving_out(classifier, [text])
     assert found.limits == (unread, f"{limits}300 words are explained.")
 
 

@@ -14,11 +14,10 @@ pytest.importorskip("tokenizers")
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.hate_speech import corpus
-from biaslab.hate_speech.corpus import Source, read_splits
+from biaslab.hate_speech.corpus import Source, Texts, read_splits
 from biaslab.hate_speech.linear import (
     Linear,
     LinearEffort,
-    Part,
     documents,
     fit_linear,
     removal_curve,
@@ -147,13 +146,13 @@ def sentences(n, rng, only_negative=False):
         texts[-1] += " minibakers" * (rng.random() < 0.3)
         labels.append(int(is_positive))
         groups.append(GROUPS[group])
-    return Part(READER.encode(texts), np.array(labels), np.array(groups))
+    return Texts(READER.encode(texts), np.array(labels), np.arange(n)), np.array(groups)
 
 
 def parts(seed=0):
     rng = np.random.default_rng(seed)
-    train, test = sentences(150, rng), sentences(120, rng)
-    return train._replace(identifiers=None), test._replace(identifiers=None), sentences(90, rng, True)
+    (train, _), (test, _) = sentences(150, rng), sentences(120, rng)
+    return train, test, *sentences(90, rng, True)
 
 
 def curve(seed=1, ids=IDS, n_subsets=5):
@@ -162,16 +161,14 @@ def curve(seed=1, ids=IDS, n_subsets=5):
 
 def refit(removed):
     """The row of a classifier of the texts that word removal leaves."""
-    train, test, news = (
-        part._replace(tokens=part.tokens.without([IDS[name] for name in removed])) for part in parts()
-    )
-    linear = fit_linear(
-        documents(train.tokens, READER.vocabulary), train.labels, negative_weight=NEGATIVE_WEIGHT
-    )
-    on_test, on_news = (
-        measure(linear.scores(documents(part.tokens, READER.vocabulary)), part.labels, part.identifiers)
-        for part in (test, news)
-    )
+    train, test, news, groups = parts()
+    left = [
+        documents(part.tokens.without([IDS[name] for name in removed]), READER.vocabulary)
+        for part in (train, test, news)
+    ]
+    linear = fit_linear(left[0], train.labels, negative_weight=NEGATIVE_WEIGHT)
+    on_test = measure(linear.scores(left[1]), test.labels)
+    on_news = measure(linear.scores(left[2]), news.labels, groups)
     return (*on_test[2:5], *on_news[-2:])
 
 

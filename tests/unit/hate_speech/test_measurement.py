@@ -24,6 +24,7 @@ from biaslab.hate_speech.measurement import (
     paired_differences,
 )
 from biaslab.hate_speech.methods import parse_method
+from biaslab.hate_speech.metrics import MEASURES
 from biaslab.text.tokens import Tokens
 from hate_speech_experiment_data import TERMS, example_folder
 from naive import hate_speech_measures as naive
@@ -234,7 +235,7 @@ def metrics_table(values):
         for (method, texts), by_seed in values.items()
         for seed, value in enumerate(by_seed)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["method", "seed", "set", *MEASURES])
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
@@ -277,7 +278,7 @@ def test_table_has_every_method_set_and_measure():
         }
     ).sample(frac=1, random_state=3)
     table = table.sort_values("method", kind="stable")  # oc-0.1, vanilla, wr
-    found = paired_differences(table, "vanilla", ("f1", "accuracy"))
+    found = paired_differences(table, "vanilla")
     assert (found["baseline"] == "vanilla").all()
     keys = set(found[["method", "set", "measure"]].itertuples(index=False, name=None))
     oc = {("oc-0.1", texts, name) for texts in ("test", "news") for name in ("f1", "accuracy")}
@@ -295,7 +296,7 @@ def test_table_has_every_method_set_and_measure():
 def test_the_null_is_every_second_seed_of_the_baseline_against_the_one_before():
     f1 = [0.50, 0.53, 0.54, 0.52, 0.60]
     table = metrics_table({("vanilla", "test"): f1, ("wr", "test"): f1}).sample(frac=1, random_state=1)
-    rows = paired_differences(table, "vanilla", ("f1",)).set_index("method")
+    rows = paired_differences(table, "vanilla").set_index(["measure", "method"]).loc["f1"]
     expected = paired_difference([0.53, 0.52], [0.50, 0.54])
     assert_allclose(rows.loc["vanilla", list(expected._fields)].astype(float), expected)
     assert rows.loc["wr", "mean_difference"] == 0
@@ -304,6 +305,6 @@ def test_the_null_is_every_second_seed_of_the_baseline_against_the_one_before():
 def test_an_unknown_baseline_and_a_repeated_row_are_refused():
     table = metrics_table({("vanilla", "test"): [0.5, 0.6], ("wr", "test"): [0.4, 0.5]})
     with pytest.raises(InputError, match=r"baseline 'vanila' has no results; .* did you mean 'vanilla'"):
-        paired_differences(table, "vanila", ("f1",))
+        paired_differences(table, "vanila")
     with pytest.raises(InputError, match="two rows of metrics for method wr, set test, seed 1"):
-        paired_differences(pd.concat([table, table.tail(1)]), "vanilla", ("f1",))
+        paired_differences(pd.concat([table, table.tail(1)]), "vanilla")

@@ -20,7 +20,7 @@ from biaslab.hate_speech.explanations import find_occurrences, importance
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.optimizers import warmup_linear
 from biaslab.hate_speech.training import (
-    COLUMNS,
+    HISTORY,
     Regularization,
     TrainingData,
     TrainingSettings,
@@ -137,7 +137,7 @@ def test_word_removal_is_vanilla_training_on_sentences_without_identifiers(world
 def test_the_history_follows_the_schedule(world, schedule):
     settings = dataclasses.replace(SHORT, schedule=schedule, epochs=10, halvings=3)
     _, history = run(world, settings=settings)
-    assert tuple(history) == COLUMNS
+    assert tuple(history) == HISTORY
     rates, last, best = naive.early_stop(history.f1, 3)
     budget = 10 * 9
     if schedule == "modern":

@@ -330,12 +330,12 @@ def test_jigsaw_test_comments_that_were_not_scored_are_left_out(tmp_path):
     texts, labels = tmp_path / "test.csv", tmp_path / "test_labels.csv"
     texts.write_text("id,comment_text\nb1,Bakers bake\nb2,Pilots fly\nb3,Singers sing\n")
     labels.write_text(f"id,{JIGSAW_LABELS}b3,1,0,0,0,0,0\nb2,-1,-1,-1,-1,-1,-1\nb1,0,0,0,1,0,0\n")
-    table = corpora.read_jigsaw(texts, labels)
+    table = corpora.read_jigsaw(texts)
     assert table.to_dict("list") == {"text": ["Bakers bake", "Singers sing"], "label": [0, 1], "row": [0, 2]}
-    assert corpora.read_jigsaw(texts, labels, "any")["label"].tolist() == [1, 1]
+    assert corpora.read_jigsaw(texts, "any")["label"].tolist() == [1, 1]
     labels.write_text(f"id,{JIGSAW_LABELS}b1,0,0,0,1,0,0\n")
     with pytest.raises(InputError, match=r"test\.csv:3: .*test_labels\.csv has no labels of 'b2'"):
-        corpora.read_jigsaw(texts, labels)
+        corpora.read_jigsaw(texts)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from biaslab.core.errors import InputError
+from biaslab.text import encoder
 from biaslab.text.encoder import EncoderFiles, load_classifier, predict, prepare_encoder, save_classifier
 from biaslab.text.tokens import Tokenizer, Tokens
 from naive.text import score
@@ -196,12 +197,13 @@ def test_what_cannot_be_prepared_is_refused(folder, tmp_path, arguments, problem
 # Scores
 
 
-def test_predictions_are_in_the_order_of_the_texts(folder, tokens, tokenizer):
+def test_predictions_are_in_the_order_of_the_texts(folder, tokens, tokenizer, monkeypatch):
     model = load_classifier(folder)
     expected = [score(model, *matrices(tokens, [i])).item() for i in range(5)]
     done = []
     for batch_tokens in (1, 12, 4096):
-        scores = predict(model, tokens, 0, batch_tokens, progress=lambda *step: done.append(step))
+        monkeypatch.setattr(encoder, "BATCH_TOKENS", batch_tokens)
+        scores = predict(model, tokens, 0, lambda *step: done.append(step))
         assert scores.dtype == np.float32
         assert scores == pytest.approx(expected, abs=1e-6)
     assert len(set(expected)) == 5
@@ -255,9 +257,13 @@ def test_what_is_absent_is_refused(folder):
         ({"model_type": "roberta"}, r"config\.json: model_type is 'roberta', not 'bert'"),
         ({"position_embedding_type": "relative_key"}, "relative positions"),
         ({"is_decoder": True}, "a decoder"),
-        ({"hidden_size": "16"}, "hidden_size is '16'; write the positive integer"),
+        ({"hidden_size": "16"}, r'config\.json: hidden_size: "16" is not a whole number'),
+        ({"hidden_size": None}, r"config\.json: the key 'hidden_size' is missing"),
+        ({"num_hidden_layers": 0}, r"config\.json: num_hidden_layers: 0 is less than 1"),
+        ({"classifier_dropout": 1.5}, r"config\.json: classifier_dropout: 1\.5 is more than 1"),
+        ({"layer_norm_eps": "small"}, r'config\.json: layer_norm_eps: "small" is not a number'),
         ({"num_attention_heads": 3}, "not a multiple of the number of attention heads"),
-        ({"hidden_act": "glue"}, r"config\.json: not a configuration of a BERT"),
+        ({"hidden_act": "glue"}, r"config\.json: hidden_act: \"glue\" is not known; did you mean 'gelu'"),
         ({"pad_token_id": 21}, r"config\.json: pad_token_id is 21; write a line of vocab\.txt"),
         ({"vocab_size": 30522}, r"vocab\.txt: 21 tokens, but vocab_size in config\.json is 30522"),
         ({"hidden_size": 32}, r"model\.safetensors: .* of shape .*use files of one encoder"),

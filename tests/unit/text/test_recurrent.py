@@ -7,7 +7,7 @@ from biaslab.text._recurrent_kernels import BLOCK, find_prefixes, sigmoid, tanh
 from biaslab.text.recurrent import SHARE, Recurrent, initial_recurrent, load_recurrent
 from biaslab.text.words import Texts
 from naive import recurrent as naive
-from recurrent_data import random_recurrent, random_texts, weights_of
+from recurrent_data import random_recurrent, random_texts, torch_twin, weights_of
 
 KINDS = "lstm", "gru"
 SHAPES = [(10, 3, 6), (3, 1, 2)]  # hidden units, layers, numbers of a vector
@@ -15,18 +15,6 @@ SHAPES = [(10, 3, 6), (3, 1, 2)]  # hidden units, layers, numbers of a vector
 
 def expected_logits(network, texts):
     return [naive.logits(network.kind, *weights_of(network), network.vectors[row]) for row in texts]
-
-
-def torch_twin(network):
-    """The same network in torch, in double precision."""
-    torch = pytest.importorskip("torch")
-    cls = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[network.kind]
-    twin = cls(network.vectors.shape[1], network.hidden, len(network.layers)).double()
-    for i, layer in enumerate(network.layers):
-        names = (f"weight_ih_l{i}", f"weight_hh_l{i}", f"bias_ih_l{i}", f"bias_hh_l{i}")
-        for name, array in zip(names, layer, strict=True):
-            getattr(twin, name).data = torch.tensor(array).double()
-    return torch, twin, torch.tensor(network.W_out).double(), torch.tensor(network.b_out).double()
 
 
 @pytest.mark.parametrize(("function", "exact"), [(tanh, np.tanh), (sigmoid, lambda x: 1 / (1 + np.exp(-x)))])

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
-from biaslab.text.ragged import gather
 from biaslab.text.words import Lexicon, Texts, build_lexicon, concatenate, split_words
 from properties import examples
 
@@ -52,16 +51,6 @@ def test_words_of_words_are_themselves(text):
 
 
 # Texts
-
-
-@examples(30)
-@given(rows_and_indexes())
-def test_gathered_elements_are_those_of_the_sequences(case):
-    some, indexes = case
-    texts = Texts.of(some)
-    positions, offsets = gather(texts.offsets, np.array(indexes, np.int64))
-    assert texts.ids[positions].tolist() == [word for i in indexes for word in some[i]]
-    assert offsets.tolist() == [0, *np.cumsum([len(some[i]) for i in indexes]).tolist()]
 
 
 @examples(30)

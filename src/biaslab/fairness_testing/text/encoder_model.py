@@ -16,7 +16,7 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.discrimination import BATCH_WORDS, rows_of_length
 from biaslab.text import encoder
 from biaslab.text.devices import choose_device
-from biaslab.text.label_names import describe_positive, label_names, positive_label
+from biaslab.text.label_names import describe_positive, positive_label
 from biaslab.text.ragged import gather
 from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE, Lengths, reading_length
 from biaslab.text.tokens import Tokenizer, Tokens
@@ -30,7 +30,7 @@ def load_encoder_model(
 ) -> "EncoderTextModel":
     """Return the classifier in a folder with the layout of Hugging Face."""
     model = encoder.load_classifier(folder)
-    number, names = positive_label(folder, positive), label_names(folder)
+    number, names = positive_label(folder, positive)
     encoder.put_positive_second(model, number)
     record = folder / TRAINING_FILE
     try:
@@ -48,7 +48,7 @@ def load_encoder_model(
     tokenizer = Tokenizer.load(folder / "vocab.txt")
     text_model = EncoderTextModel(model.to(choose_device(device)), tokenizer, lexicon, limit)
     text_model.reading = (
-        f"{describe_positive(sorted(names, key=names.get), number)}, by softmax over 2 labels; reads"
+        f"{describe_positive(names, number)}, by softmax over 2 labels; reads"
         f" {text_model.max_length:,} word pieces of a text at most"
     )
     return text_model

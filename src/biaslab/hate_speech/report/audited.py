@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.answers import Answer, Section, dots, listed, with_interval
+from biaslab.answers import Answer, Chart, Section, build_section, estimate
 from biaslab.core.simultaneous import MIN_MEMBERS
 from biaslab.core.stats import SIGNIFICANT, share_interval
 from biaslab.core.tables import MISSING, text_columns
@@ -37,10 +37,10 @@ _MEASURES = {
     "f1": "F1",
     "auc": "Area under the ROC curve",
 }
-_AREAS = {"subgroup_auc": "Subgroup", "bpsn_auc": "BPSN", "bnsp_auc": "BNSP"}
+_AREAS = {"Subgroup": "subgroup_auc", "BPSN": "bpsn_auc", "BNSP": "bnsp_auc"}
+_FALSE_ALARMS = "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})"
 _NUMBERS = ["metrics", "identifiers", "swaps", "swapped", "words", "templates", "spread", "hatecheck", "news"]
 """Parts of an audit in the JSON file."""
-_NO_INTERVAL = f"({MISSING} to {MISSING})"
 
 
 def answer(
@@ -318,120 +318,100 @@ def _shown_terms(audit: Audited) -> pd.DataFrame:
 
 
 def _metrics(metrics: pd.DataFrame) -> Section:
-    shares = metrics["hits"].notna().to_numpy()
-    named = metrics.assign(name=metrics["measure"].map(_MEASURES))
     templates = {
         "Measure": "{name}",
         "Value": "{value:.3f}",
         "95% interval": "{ci_low:.3f} to {ci_high:.3f}",
         "Texts": "{hits:,} of {n:,}",
     }
-    cells = text_columns(named, templates)
-    cells.loc[~shares, ["95% interval", "Texts"]] = MISSING
+    cells = text_columns(metrics.assign(name=metrics["measure"].map(_MEASURES)), templates)
     return Section(
         "Accuracy of the classifier",
-        table=cells,
+        table=cells.replace([f"{MISSING} to {MISSING}", f"{MISSING} of {MISSING}"], MISSING),
         note="Intervals: Clopper-Pearson; the interval of precision is for the texts called hateful.",
     )
 
 
 def _news(news: pd.DataFrame) -> Section:
-    templates = {
-        "Identifier": "{identifier}",
-        "Texts": "{n:,}",
-        "False alarms": "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
-    }
-    cells = text_columns(news, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
-    return Section(
+    return build_section(
         "Texts without hate",
-        ["Share of the texts without any hate that are called hateful, by the identifier in the text."],
-        table=cells,
-        note="Intervals: Clopper-Pearson, not adjusted for several identifiers.",
+        "Share of the texts without any hate that are called hateful, by the identifier in the text.",
+        news,
+        {"Identifier": "{identifier}", "Texts": "{n:,}", "False alarms": _FALSE_ALARMS},
+        "Intervals: Clopper-Pearson, not adjusted for several identifiers.",
     )
 
 
 def _rates(audit: Audited) -> Section:
     rows = _shown_terms(audit)
-    templates = {
-        "Identifier": "{identifier}",
-        "Texts": "{n:,}",
-        "Harmless": "{n_negative:,}",
-        "False alarms": "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
-        "Compared with other texts": "{difference:+.1%} ({difference_low:+.1%} to {difference_high:+.1%})",
-        "p": "{p_value:.3f}",
-        "Least detectable difference": "{least_difference:+.1%}",
-    }
-    cells = text_columns(rows, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
     is_few = rows["least_difference"].isna() & ~rows["identifier"].isin([ANY, NONE])
-    cells.loc[is_few.to_numpy(), "Least detectable difference"] = "too few texts"
-    return Section(
+    least = text_columns(rows, {"least": "{least_difference:+.1%}"})["least"].mask(is_few, "too few texts")
+    return build_section(
         "Harmless texts that name a group",
-        [
-            "Share of the texts labelled harmless that are called hateful, by the identifier in the text."
-            " Texts with another identifier may differ in more than the identifier. The swaps below change"
-            f" only the name. {NONE}: texts without any identifier."
-        ],
-        dots(
-            rows["identifier"],
-            {"texts": rows[["false_positive_rate", "ci_low", "ci_high"]].to_numpy()},
-            "Share of harmless texts called hateful",
-        ),
-        listed(rows, "{identifier} {false_positive_rate:.1%}"),
-        cells,
+        "Share of the texts labelled harmless that are called hateful, by the identifier in the text."
+        " Texts with another identifier may differ in more than the identifier. The swaps below change"
+        f" only the name. {NONE}: texts without any identifier.",
+        rows.assign(least=least),
+        {
+            "Identifier": "{identifier}",
+            "Texts": "{n:,}",
+            "Harmless": "{n_negative:,}",
+            "False alarms": _FALSE_ALARMS,
+            "Compared with other texts": estimate("difference", "+.1%"),
+            "p": "{p_value:.3f}",
+            "Least detectable difference": "{least}",
+        },
         "Intervals: Clopper-Pearson for rates, Newcombe for differences, simultaneous 95% over all terms"
         " (Bonferroni). p: of no difference, by permutations of the harmless texts, adjusted for all terms"
         " (maxT). A difference is significant if p is at most 0.05 and its interval excludes 0. Least"
         " detectable difference: the smallest difference that the test finds in so many texts with power .80."
         f" The table has at most {N_TERMS} terms; the JSON file has all.",
+        Chart(
+            "identifier",
+            {"texts": rows[["false_positive_rate", "ci_low", "ci_high"]].to_numpy()},
+            "Share of harmless texts called hateful",
+            "{identifier} {false_positive_rate:.1%}",
+        ),
     )
 
 
 def _areas(audit: Audited) -> Section:
     rows = _shown_terms(audit)
-    rows = rows[~rows["identifier"].eq(NONE)]
-    templates = {"Identifier": "{identifier}"} | {
-        title: f"{{{name}:.3f}} ({{{name}_low:.3f}} to {{{name}_high:.3f}})" for name, title in _AREAS.items()
-    }
-    series = {title: with_interval(rows, name) for name, title in _AREAS.items()}
-    return Section(
+    return build_section(
         "Separation by score",
-        [
-            "Areas under the ROC curve (Borkan et al. 2019): how often a hateful text scores higher than a"
-            " harmless one. Subgroup: both have the identifier. BPSN: only the harmless text has it; low if"
-            " the name raises scores. BNSP: only the hateful text has it; low if the name lowers scores."
-        ],
-        dots(rows["identifier"], series, "Area under the ROC curve", 0.5, "guessing"),
-        listed(rows, "{identifier} BPSN {bpsn_auc:.3f}"),
-        text_columns(rows, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
+        "Areas under the ROC curve (Borkan et al. 2019): how often a hateful text scores higher than a"
+        " harmless one. Subgroup: both have the identifier. BPSN: only the harmless text has it; low if"
+        " the name raises scores. BNSP: only the hateful text has it; low if the name lowers scores.",
+        rows[~rows["identifier"].eq(NONE)],
+        {"Identifier": "{identifier}"} | {title: estimate(name, ".3f") for title, name in _AREAS.items()},
         "Intervals: DeLong et al. 1988, simultaneous 95% over all terms (Bonferroni).",
+        Chart(
+            "identifier",
+            _AREAS,
+            "Area under the ROC curve",
+            "{identifier} BPSN {bpsn_auc:.3f}",
+            line=0.5,
+            line_label="guessing",
+        ),
     )
 
 
 def _swaps(audit: Audited) -> Section:
-    rows = audit.swaps.sort_values("change", ascending=False, kind="stable").head(N_TERMS)
-    templates = {
-        "In place of others": "{term}",
-        "Texts": "{n:,}",
-        "Change of the probability": "{change:+.3f} ({change_low:+.3f} to {change_high:+.3f})",
-        "Becomes hateful": "{n_to_positive:,}",
-        "Becomes harmless": "{n_to_negative:,}",
-    }
-    return Section(
+    return build_section(
         "The same text with another group",
-        [
-            "Each identifier in a text is replaced by every other identifier. The rest of the text stays, so"
-            " the answer should not change, unless the sentence applies to one group only."
-        ],
-        dots(
-            rows["term"],
-            {"texts": with_interval(rows, "change")},
-            "Change of the probability",
-            0.0,
-        ),
-        listed(rows, "{term} {change:+.3f}"),
-        text_columns(rows, templates),
+        "Each identifier in a text is replaced by every other identifier. The rest of the text stays, so"
+        " the answer should not change, unless the sentence applies to one group only.",
+        audit.swaps.sort_values("change", ascending=False, kind="stable").head(N_TERMS),
+        {
+            "In place of others": "{term}",
+            "Texts": "{n:,}",
+            "Change of the probability": estimate("change", "+.3f"),
+            "Becomes hateful": "{n_to_positive:,}",
+            "Becomes harmless": "{n_to_negative:,}",
+        },
         f"Of {audit.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn at random). A term has the case of"
         " the term that it replaces. Bars: simultaneous 95% intervals by Student's t over texts.",
+        Chart("term", {"texts": "change"}, "Change of the probability", "{term} {change:+.3f}", line=0.0),
     )
 
 
@@ -439,85 +419,75 @@ def _words(audit: Audited) -> Section:
     rows = _frequent_words(audit.words).head(N_WORDS)
     terms = audit.words[audit.words["is_identifier"] & ~audit.words["word"].isin(rows["word"])]
     rows = pd.concat([rows, terms.head(N_TERMS)], ignore_index=True)
-    rows = rows.assign(kind=np.where(rows["is_identifier"], "identity term", ""))
-    templates = {
-        "Word": "{word}",
-        "": "{kind}",
-        "False alarms": "{n:,}",
-        "Fall of the probability": "{change:+.3f} ({change_low:+.3f} to {change_high:+.3f})",
-    }
-    return Section(
+    return build_section(
         "What makes false alarms",
-        [
-            f"How much the probability falls if a word is left out (occlusion), in {audit.n_explained:,}"
-            f" harmless texts called hateful (at most {MAX_EXPLAINED}, drawn at random). This works for any"
-            " classifier. For sampling and occlusion (SOC), which also samples a word's neighbours from a"
-            " language model, use biaslab hate-speech explain with the folder of an uncased BERT of two"
-            " labels that contains a language model."
-        ],
-        dots(
-            rows["word"],
-            {"false alarms": with_interval(rows, "change")},
-            "Fall of the probability without the word",
-            0.0,
-        ),
-        listed(rows, "{word} {change:+.3f}"),
-        text_columns(rows, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
+        f"How much the probability falls if a word is left out (occlusion), in {audit.n_explained:,}"
+        f" harmless texts called hateful (at most {MAX_EXPLAINED}, drawn at random). This works for any"
+        " classifier. For sampling and occlusion (SOC), which also samples a word's neighbours from a"
+        " language model, use biaslab hate-speech explain with the folder of an uncased BERT of two"
+        " labels that contains a language model.",
+        rows.assign(kind=np.where(rows["is_identifier"], "identity term", "")),
+        {
+            "Word": "{word}",
+            "": "{kind}",
+            "False alarms": "{n:,}",
+            "Fall of the probability": estimate("change", "+.3f"),
+        },
         f"Words of at least two texts first, and all identity terms. The first {MAX_WORDS} words of a text"
         " and all identity terms are left out. Bars: simultaneous 95% intervals by Student's t over texts.",
+        Chart(
+            "word",
+            {"false alarms": "change"},
+            "Fall of the probability without the word",
+            "{word} {change:+.3f}",
+            line=0.0,
+        ),
     )
 
 
 def _templates(audit: Audited) -> Section:
-    rows = audit.templates.head(N_TERMS)
-    templates = {
-        "Word": "{word}",
-        "Mean": "{mean:.3f}",
-        "Range": "{low:.3f} to {high:.3f}",
-        "Compared with neutral words": "{difference:+.3f} ({difference_low:+.3f} to {difference_high:+.3f})",
-        "False alarms": "{n_positive} of {n}",
-    }
-    return Section(
+    return build_section(
         "Neutral sentences",
-        [
-            "Sentences without any statement about a group, with each identifier, and with"
-            f" {', '.join(NEUTRAL_WORDS)} for comparison."
-        ],
-        dots(
-            rows["word"],
-            {"sentences": with_interval(rows, "difference")},
-            "Probability minus that of neutral words",
-            0.0,
-        ),
-        listed(rows, "{word} {mean:.3f}"),
-        text_columns(rows, templates),
+        "Sentences without any statement about a group, with each identifier, and with"
+        f" {', '.join(NEUTRAL_WORDS)} for comparison.",
+        audit.templates.head(N_TERMS),
+        {
+            "Word": "{word}",
+            "Mean": "{mean:.3f}",
+            "Range": "{low:.3f} to {high:.3f}",
+            "Compared with neutral words": estimate("difference", "+.3f"),
+            "False alarms": "{n_positive} of {n}",
+        },
         "Bars: 95% intervals by Student's t over sentences, simultaneous for all identifiers.",
+        Chart(
+            "word",
+            {"sentences": "difference"},
+            "Probability minus that of neutral words",
+            "{word} {mean:.3f}",
+            line=0.0,
+        ),
     )
 
 
 def _hatecheck(table: pd.DataFrame) -> Section:
     rows = table.sort_values("rate", kind="stable")
-    rows = rows.assign(kind=np.where(rows["is_hateful"], "hateful", "harmless"))
-    templates = {
-        "Functionality": "{functionality}",
-        "Cases": "{n:,}",
-        "Are": "{kind}",
-        "Correct": "{rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
-    }
-    return Section(
+    return build_section(
         "HateCheck",
-        [
-            "Cases that test one functionality each (Röttger et al. 2021). Names that end with _nh are"
-            " harmless."
-        ],
-        dots(
-            rows["functionality"],
+        "Cases that test one functionality each (Röttger et al. 2021). Names that end with _nh are harmless.",
+        rows.assign(kind=np.where(rows["is_hateful"], "hateful", "harmless")),
+        {
+            "Functionality": "{functionality}",
+            "Cases": "{n:,}",
+            "Are": "{kind}",
+            "Correct": "{rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
+        },
+        "Intervals: Clopper-Pearson, simultaneous 95% over all functionalities.",
+        Chart(
+            "functionality",
             {"cases": rows[["rate", "ci_low", "ci_high"]].to_numpy()},
             "Share of correct answers",
+            "{functionality} {rate:.1%}",
         ),
-        listed(rows, "{functionality} {rate:.1%}"),
-        text_columns(rows, templates),
-        "Intervals: Clopper-Pearson, simultaneous 95% over all functionalities.",
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.hate_speech.methods import parse_method
-from biaslab.hate_speech.report.results import in_order, read_all, title
+from biaslab.hate_speech.report.results import in_order, read_all, title, without_quirks
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.area import figure
 from biaslab.run.reports import Results
@@ -53,24 +53,19 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
 
 
 def removal(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean, minimum and maximum over the subsets of equally many identifiers.
-
-    Columns corpus, n_removed (rising), n_subsets and, for each VALUE of `_REMOVAL`, ``VALUE``, ``VALUE_low``
-    and ``VALUE_high``.
-    """
+    """Return the mean, minimum and maximum over the subsets of equally many identifiers, by corpus."""
     ends = {"": "mean", "_low": "min", "_high": "max"}
     named = {f"{value}{end}": (value, how) for value in _REMOVAL for end, how in ends.items()}
     groups = rows.groupby(["corpus", "n_removed"], sort=False)
     table = groups.agg(n_subsets=("subset", "nunique"), **named).reset_index()
-    order = table["corpus"].map(list(rows["corpus"].unique()).index)
-    table = table.assign(order=order).sort_values(["order", "n_removed"], kind="stable")
-    return table.drop(columns="order").reset_index(drop=True)
+    order = list(rows["corpus"].unique())
+    return pd.concat([table[table["corpus"] == name].sort_values("n_removed") for name in order] or [table])
 
 
 @figure("performance", "Table 1 as a figure", "metrics", caption="performance_figure")
 def draw_performance(units: Sequence[Results], stem: Path) -> None:
     """Draw F1 on the test set against accuracy on news, a panel a corpus, a point a training (Table 1)."""
-    data = by_seed(read_all(units, "metrics"))
+    data = by_seed(without_quirks(read_all(units, "metrics")))
     corpora, methods = list(data["corpus"].unique()), in_order(data["method"])
     n_columns = max(1, min(len(corpora), 3))
     n_rows = max(1, math.ceil(len(corpora) / n_columns))

@@ -14,13 +14,12 @@ from biaslab.hate_speech.report.figures import say_nothing
 from biaslab.hate_speech.report.results import (
     baseline,
     in_order,
-    is_plain,
-    of_methods,
     read_all,
     stacked,
     title,
     together,
     with_interval,
+    without_quirks,
 )
 from biaslab.run.area import UNIT, figure, table
 from biaslab.run.reports import Results
@@ -95,7 +94,7 @@ def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
     ``ci_low`` and ``ci_high`` are Student's 95% interval over the seeds, clipped to [0, 1] (column
     ``interval``: `OVER_SEEDS`). With a single seed, they are the interval over its texts (`OVER_TEXTS`).
     """
-    plain = of_methods(functionalities, is_plain)
+    plain = without_quirks(functionalities)
     hateful, other = plain[plain["is_hateful"]], plain[~plain["is_hateful"]]
     pooled = [_pool(hateful, EVERY_HATEFUL), _pool(other, EVERY_OTHER), _pool(plain, EVERY)]
     keys, rows = ["corpus", "functionality", "is_hateful", "n", "method"], []

@@ -15,7 +15,7 @@ from biaslab.hate_speech.methods import REGULARIZED
 from biaslab.hate_speech.report.results import ENCODERS, title
 from biaslab.run.area import figure
 from biaslab.run.reports import Results
-from biaslab.text.masking import Masker
+from biaslab.text.masking import masker
 
 FILE = "hierarchies.json"
 _KEYS = ("sentence", "method", "score", "levels")
@@ -42,7 +42,11 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
     The first row shows the words, the last row s(x). All panels share one scale, which ends at the largest
     absolute importance of a phrase. Listed words are masked unless the unit's option ``unmask`` is set.
     """
-    panels = [panel for unit in units for panel in _read(unit)]
+    draw_panels([panel for unit in units for panel in _read(unit)], stem)
+
+
+def draw_panels(panels: Sequence[_Panel], stem: Path) -> None:
+    """Draw panels on one scale, and write their data."""
     if not panels:
         raise InputError(f"{FILE}: no sentence is explained; name at least one in the configuration")
     scale = scale_of([panel.explained for panel in panels])
@@ -60,15 +64,22 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
 
 
 def _read(unit: Results) -> list[_Panel]:
-    """Return the panels of a corpus, grouped by sentence."""
-    mask: Callable[[str], str] = str if unit.option("unmask") else Masker.load(unit.file("masked_words"))
+    """Return the panels of a corpus."""
+    rows = read_json_rows(unit.folder / FILE, _KEYS, "explanations")
+    explained = [Explained(row["sentence"], row["levels"], float(row["score"])) for row in rows]
+    mask = masker(None if unit.option("unmask") else unit.file("masked_words"))
+    return build_panels(unit.name, [row["method"] for row in rows], explained, mask)
+
+
+def build_panels(
+    corpus: str, methods: Sequence[str], explained: Sequence[Explained], mask: Callable[[str], str]
+) -> list[_Panel]:
+    """Return the panels of explanations and their methods, grouped by sentence."""
     numbers: dict[tuple[str, ...], int] = {}
     panels = []
-    for row in read_json_rows(unit.folder / FILE, _KEYS, "explanations"):
-        words = row["sentence"]
-        number = numbers.setdefault(tuple(words), len(numbers) + 1)
-        explained = Explained(words, row["levels"], float(row["score"])).masked(mask)
-        panels.append(_Panel(unit.name, number, row["method"], explained))
+    for method, sentence in zip(methods, explained, strict=True):
+        number = numbers.setdefault(tuple(sentence.words), len(numbers) + 1)
+        panels.append(_Panel(corpus, number, method, sentence.masked(mask)))
     return sorted(panels, key=lambda panel: panel.number)
 
 

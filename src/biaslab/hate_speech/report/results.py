@@ -1,8 +1,7 @@
 """Read the result files of one corpus or several; define the titles and the order of methods in tables."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-import numpy as np
 import pandas as pd
 
 from biaslab.core.stats import mean_interval
@@ -52,43 +51,30 @@ QUIRKS = {
 _BASELINES = {BOW: "", VANILLA: "", "bow-wr": BOW}
 
 
-def split_name(method: str) -> tuple[str, tuple[str, ...]]:
-    """Return the method without its quirks, and the quirks."""
-    plain, _, quirks = method.partition("@")
-    return plain, tuple(quirks.split("+")) if quirks else ()
-
-
-def is_plain(method: str) -> bool:
-    """Return whether a method has no quirk, as the paper describes it."""
-    return not split_name(method)[1]
+def quirks_of(method: str) -> list[str]:
+    """Return the quirks in the name of a method."""
+    return method.split("@")[1].split("+") if "@" in method else []
 
 
 def title(method: str) -> str:
     """Return the title of a method in a table, without its quirks."""
-    parsed = parse_method(split_name(method)[0])
+    parsed = parse_method(method)
     return KINDS[parsed.kind] + (f" (α = {parsed.alpha:g})" if parsed.kind in REGULARIZED else "")
-
-
-def quirk_title(method: str) -> str:
-    """Return the titles of a method's quirks, or "none"."""
-    return ", ".join(QUIRKS[quirk] for quirk in split_name(method)[1]) or "none"
 
 
 def baseline(method: str) -> str:
     """Return the baseline of a method: the same classifier without its change; "" if there is none."""
-    return _BASELINES.get(split_name(method)[0], VANILLA)
+    return _BASELINES.get(parse_method(method).kind, VANILLA)
 
 
 def in_order(methods: Iterable[str]) -> list[str]:
     """Return the distinct methods in the order of Table 1: by family, strength and quirks."""
-    return sorted(set(methods), key=_place)
 
+    def place(method: str) -> tuple[int, float, list[int]]:
+        parsed, quirks = parse_method(method), map(list(QUIRKS).index, quirks_of(method))
+        return list(KINDS).index(parsed.kind), parsed.alpha, list(quirks)
 
-def _place(method: str) -> tuple[int, float, tuple[int, ...], str]:
-    plain, quirks = split_name(method)
-    parsed = parse_method(plain)
-    places = tuple(map(list(QUIRKS).index, quirks))
-    return list(KINDS).index(parsed.kind), parsed.alpha, places, method
+    return sorted(set(methods), key=place)
 
 
 _TEXT = (
@@ -105,17 +91,14 @@ _TEXT = (
     "label_rule",
     "split_kind",
 )
-_YES = {"true", "yes", "1"}
 
 
 def read(unit: Results, name: str) -> pd.DataFrame:
     """Read one of the files `COLUMNS` of a corpus: methods in the order of the tables, ``is_…`` as bool."""
     table = unit.table(name, *COLUMNS[name], text=_TEXT)
-    flags = [column for column in table if column.startswith("is_")]
-    for flag in flags:
-        table[flag] = np.array([str(value).lower() in _YES for value in table[flag]], dtype=bool)
-    if table.empty:  # without rows, pandas cannot infer numeric columns
-        table = table.astype({column: float for column in table if column not in (*_TEXT, *flags)})
+    if table.empty:  # without rows, pandas cannot infer types
+        types = {column: bool if column.startswith("is_") else float for column in table}
+        table = table.astype({column: cls for column, cls in types.items() if column not in _TEXT})
     if "method" in table:
         methods = in_order(table["method"])
         table = table.sort_values("method", key=lambda x: x.map(methods.index), kind="stable")
@@ -129,9 +112,9 @@ def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
     return table[["corpus", *table.columns.drop("corpus")]]
 
 
-def of_methods(table: pd.DataFrame, is_wanted: Callable[[str], bool]) -> pd.DataFrame:
-    """Return the rows of the methods for which `is_wanted` is true."""
-    return table[np.array([is_wanted(method) for method in table["method"]], dtype=bool)]
+def without_quirks(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of methods as the paper describes them, without quirks."""
+    return table[~table["method"].map(quirks_of).astype(bool)]
 
 
 def printed_numbers(units: Sequence[Results], ids: pd.Series) -> pd.Series:
@@ -144,12 +127,10 @@ def printed_numbers(units: Sequence[Results], ids: pd.Series) -> pd.Series:
 
 def over_seeds(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
     """Return ``n_seeds``, ``VALUE_mean`` and ``VALUE_sd`` (ddof 1) of the values that are not missing."""
-    columns = [*keys, "n_seeds", *(f"{value}_{end}" for value in values for end in ("mean", "sd"))]
-    rows = []
-    for key, part in data.groupby(list(keys), sort=False):
-        numbers = [number for value in values for number in (part[value].mean(), part[value].std())]
-        rows.append([*key, part["seed"].nunique(), *numbers])
-    return pd.DataFrame(rows, columns=columns)
+    ends = {"mean": "mean", "sd": "std"}
+    columns = {f"{value}_{end}": (value, how) for value in values for end, how in ends.items()}
+    groups = data.groupby(list(keys), sort=False)
+    return groups.agg(n_seeds=("seed", "nunique"), **columns).reset_index()
 
 
 def paired(values: pd.DataFrame, baselines: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:

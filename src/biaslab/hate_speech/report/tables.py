@@ -12,23 +12,22 @@ from biaslab.hate_speech.report.results import (
     HATECHECK,
     MEASURES,
     NEWS,
+    QUIRKS,
     SETS,
     TEST,
     baseline,
-    is_plain,
-    of_methods,
     over_seeds,
     paired,
     printed_numbers,
-    quirk_title,
+    quirks_of,
     read,
     read_all,
-    split_name,
     stacked,
     title,
     together,
     with_interval,
     with_sd,
+    without_quirks,
 )
 from biaslab.run.area import UNIT, table
 from biaslab.run.reports import Results
@@ -53,7 +52,8 @@ _PRINTED = {"precision": "P", "recall": "R", "f1": "F1", "news": "news"}
 @table("table1_performance", "Table 1: performance", "metrics")
 def performance(units: Sequence[Results]) -> Table:
     """Return every method's performance on the test set and news, next to the paper's numbers (Table 1)."""
-    data = over_seeds(by_seed(read_all(units, "metrics")), ["corpus", "method", "n_train"], list(_HEADS))
+    trainings = by_seed(without_quirks(read_all(units, "metrics")))
+    data = over_seeds(trainings, ["corpus", "method", "n_train"], list(_HEADS))
     templates = {"Corpus": "{corpus}", "Method": "{title}", "Sentences": "{n_train:,}", "Seeds": "{n_seeds}"}
     for value, head in _HEADS.items():
         templates[head] = f"{{{value}_text}}"
@@ -73,22 +73,22 @@ def performance(units: Sequence[Results]) -> Table:
     )
 
 
-def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
+def by_seed(metrics: pd.DataFrame) -> pd.DataFrame:
     """Return one row of test and news performance for each training; missing for absent sets."""
     keys = ["corpus", "method", "seed", "n_train"]
-    selection = metrics if with_quirks else of_methods(metrics, is_plain)
-    test = selection.loc[selection["set"] == TEST, [*keys, *_OWN]]
-    news = selection.loc[selection["set"] == NEWS, [*keys, *_NEWS]].rename(columns=_NEWS)
-    trainings = selection[keys].drop_duplicates()
+    test = metrics.loc[metrics["set"] == TEST, [*keys, *_OWN]]
+    news = metrics.loc[metrics["set"] == NEWS, [*keys, *_NEWS]].rename(columns=_NEWS)
+    trainings = metrics[keys].drop_duplicates()
     return trainings.merge(test, on=keys, how="left").merge(news, on=keys, how="left")
 
 
 @table("table5_transfer", "Table 5: other corpora", "metrics")
 def transfer(units: Sequence[Results]) -> Table:
     """Return F1 on the test sets of other corpora (Table 5)."""
-    metrics = read_all(units, "metrics")
-    other = of_methods(metrics[~metrics["set"].isin(list(SETS))], is_plain)
-    data = over_seeds(other, ["corpus", "set", "method", "n_train"], ["f1"])
+    metrics = without_quirks(read_all(units, "metrics"))
+    data = over_seeds(
+        metrics[~metrics["set"].isin(list(SETS))], ["corpus", "set", "method", "n_train"], ["f1"]
+    )
     ids = "t5-" + data["corpus"] + "-" + data["set"] + "-" + data["method"] + "-f1"
     data["printed_f1"] = printed_numbers(units, ids)
     data = together(data, ["corpus", "set"])
@@ -111,7 +111,7 @@ def transfer(units: Sequence[Results]) -> Table:
 @table("table6_cost", "Table 6: cost", "cost", of=ENCODERS)
 def cost(units: Sequence[Results]) -> Table:
     """Return the cost of a training step of each method in word pieces (Table 6 without times)."""
-    data = of_methods(read_all(units, "cost"), is_plain)
+    data = without_quirks(read_all(units, "cost"))
     bases = data["method"].map(lambda method: method.partition("-")[0]).replace(VANILLA, "bert")
     data = data.assign(printed_time=printed_numbers(units, "t6-" + bases + "-time"))
     templates = {
@@ -134,7 +134,8 @@ def cost(units: Sequence[Results]) -> Table:
 @table("differences", "Differences from the baseline", "differences")
 def differences(units: Sequence[Results]) -> Table:
     """Return the paired tests of every method against the encoder and the bag of words."""
-    data = of_methods(read_all(units, "differences"), lambda method: is_plain(method) and method != BOW)
+    data = without_quirks(read_all(units, "differences"))
+    data = data[data["method"] != BOW]
     is_shown = [
         measure in SHOWN.get(name, ("f1",))
         for name, measure in zip(data["set"], data["measure"], strict=True)
@@ -214,8 +215,7 @@ _MEASURES = {
 @table("attributions", "Importance of identifiers", "attributions", of=ENCODERS)
 def attributions(units: Sequence[Results]) -> Table:
     """Return the mean importance of identifiers by method, paired with the unregularized encoder."""
-    phi = phi_by_seed(read_all(units, "attributions"))
-    phi = of_methods(phi, is_plain)
+    phi = without_quirks(phi_by_seed(read_all(units, "attributions")))
     keys = ["corpus", "explanation", "method"]
     data = over_seeds(phi, [*keys, "n"], ["mean_phi", _PHI])
     against = phi.assign(baseline=phi["method"].map(baseline))
@@ -265,7 +265,8 @@ def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:
 def ablation(units: Sequence[Results]) -> Table:
     """Return the effect of each quirk of the published code."""
     data = quirks(read_all(units, "metrics"), read_all(units, "attributions"))
-    named = data.assign(title=data["method"].map(title), quirk=data["method"].map(quirk_title))
+    quirk_titles = [", ".join(QUIRKS[name] for name in quirks_of(method)) for method in data["method"]]
+    named = data.assign(title=data["method"].map(title), quirk=[names or "none" for names in quirk_titles])
     templates = {"Corpus": "{corpus}", "Method": "{title}", "Quirk": "{quirk}", "Pairs": "{n_pairs:.0f}"}
     for value, (head, percent) in _MEASURES.items():
         scale, form = (100, ".1f") if percent else (1, ".3f")
@@ -291,8 +292,8 @@ def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
     keys, values = ["corpus", "method", "seed"], list(_MEASURES)
     phi = phi_by_seed(attributions).pivot(index=keys, columns="explanation", values=_PHI)
     phi = phi.reindex(columns=["oc", "soc"]).rename(columns="phi_{}".format).reset_index()
-    table = by_seed(metrics, with_quirks=True).merge(phi, on=keys, how="left")
-    table["baseline"] = table["method"].map(lambda method: split_name(method)[0])
+    table = by_seed(metrics).merge(phi, on=keys, how="left")
+    table["baseline"] = [method.partition("@")[0] for method in table["method"]]
     has_quirk = table["method"] != table["baseline"]
     ablated = table.loc[has_quirk, ["corpus", "baseline"]].drop_duplicates()
     results = table.merge(ablated).groupby(keys[:2], sort=False)[values].mean().reset_index()
@@ -319,18 +320,15 @@ _IDENTIFIER = "†"
 def word_importance(unit: Results) -> Table:
     """Return the most important words before and after regularization, with changes of rank (Table 2)."""
     changes = rank_changes(read(unit, "importance"))
-    if not unit.option("unmask"):
-        masked = Masker.load(unit.file("masked_words"))
-        changes["word"] = changes["word"].map(masked)
-    cells = _side_by_side(changes)
     note = (
         f"The {N_WORDS} words with the largest mean φ (SOC, Equation 1) on test sentences, under the encoder"
         " without and with regularization, and by how many places regularization moves them: up is positive."
         f" {_IDENTIFIER}: group identifier."
     )
     if not unit.option("unmask"):
+        changes["word"] = changes["word"].map(Masker.load(unit.file("masked_words")))
         note += " Slurs are masked."
-    return Table(changes, cells, "Most important words", note)
+    return Table(changes, _side_by_side(changes), "Most important words", note)
 
 
 def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
@@ -339,7 +337,7 @@ def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
     Column method names the regularized method ("" if there is none). rank_change is the rank before minus the
     rank after, so it is positive for rising words. It is missing for words explained by one classifier only.
     """
-    plain = of_methods(importance, is_plain)
+    plain = without_quirks(importance)
     methods = [method for method in plain["method"].unique() if method != VANILLA]
     before = plain[plain["method"] == VANILLA]
     columns = ["word", "is_identifier", "n", "mean_phi"]
