@@ -77,7 +77,6 @@ def list_datasets(
     Looks where config.yaml says, if this folder has one. In a pipe the columns are separated by tabs.
     """
     import json
-    from dataclasses import asdict
 
     from rich.filesize import decimal
 
@@ -85,7 +84,7 @@ def list_datasets(
     from biaslab.run.fetching import inventory
     from biaslab.run.terminal import plain_console, plain_table
 
-    entries = [asdict(entry) for entry in inventory(load_registry(registry), _places(mirror, configfile))]
+    entries = inventory(load_registry(registry), _places(mirror, configfile))
     if as_json:
         typer.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return

@@ -2,7 +2,6 @@ import gzip
 import hashlib
 import re
 import shutil
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,7 @@ import web_data as web
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
-from biaslab.run import datasets
+from biaslab.run import datasets, download
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
 REGISTRY = WORKFLOW / "resources/datasets.tsv"
@@ -221,13 +220,14 @@ def test_fetch_refuses_folders_and_what_has_no_checksum(table, copy, tmp_path, s
 @pytest.fixture
 def fetched(monkeypatch, tmp_path):
     """Fetch a dataset from an address of this machine; return the path of the output."""
-    monkeypatch.setattr(datasets, "download", partial(datasets.download, insecure=True))
+    monkeypatch.setattr(download, "SCHEMES", ("http",))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     def run(url):
         row = ROW | {"origin": "url", "location": url}
         out = tmp_path / "out/mine.txt"
-        datasets.fetch("mine", {"mine": datasets.Dataset(**row)}, out=out, downloads=tmp_path / "downloads")
+        datasets.fetch("mine", {"mine": datasets.Dataset(**row)}, out=out)
         return out
 
     return run
@@ -238,7 +238,7 @@ def test_a_download_is_kept_and_copied(fetched, tmp_path):
         fetched(url).unlink()
         assert fetched(url).read_bytes() == DATA
     assert len(asked) == 1
-    assert (tmp_path / f"downloads/{SHA256}/mine.txt").read_bytes() == DATA
+    assert (datasets.DOWNLOADS / f"{SHA256}/mine.txt").read_bytes() == DATA
 
 
 def test_a_failed_download_says_what_to_do_and_writes_nothing(fetched, tmp_path):
@@ -252,7 +252,7 @@ def test_a_failed_download_says_what_to_do_and_writes_nothing(fetched, tmp_path)
 def test_what_was_kept_and_has_changed_is_refused(fetched, tmp_path):
     with web.served(web.file(DATA)) as (url, _):
         fetched(url).unlink()
-        (tmp_path / f"downloads/{SHA256}/mine.txt").write_bytes(b"changed")
+        (datasets.DOWNLOADS / f"{SHA256}/mine.txt").write_bytes(b"changed")
         assert "wrong checksum for the dataset 'mine'" in refusal(fetched, url)
 
 

@@ -59,7 +59,7 @@ def listed(registry, *options):
 
 def test_own_copies_of_the_configuration_are_here(registry):
     own = {"mirror": None, "paths": {"asked-for": "."}}
-    assert {e.name: e.state for e in inventory(load_registry(registry), own)}["asked-for"] == HERE
+    assert {e["name"]: e["state"] for e in inventory(load_registry(registry), own)}["asked-for"] == HERE
 
 
 def test_table_and_json_have_a_row_a_dataset_and_nothing_is_fetched(registry):
