@@ -11,7 +11,6 @@ import biaslab
 from biaslab.cli import audit, cache, datasets, embeddings
 from biaslab.cli.init import init
 from biaslab.cli.output import outlive_readers
-from biaslab.cli.removed import refuse_removed
 from biaslab.cli.run import extras, run
 from biaslab.cli.step import step
 from biaslab.core import processor
@@ -78,7 +77,6 @@ def main() -> None:
     try:
         processor.check()
         replace_unwritable_home()
-        refuse_removed(sys.argv[1:])
         code = _run([located(argument) for argument in sys.argv[1:]])
         if sys.stdout is not None:
             sys.stdout.flush()
