@@ -34,7 +34,7 @@ def complete_rules(rules: Iterable[Any], folder: str, environment: str) -> None:
 def log_of(rule: str, output: str) -> str:
     """Return the log of a rule: AREA/[UNIT/]RULE[/...].log, below the log folder.
 
-    `output` is its first output below the results, AREA/[{UNIT}/]...; parts with wildcards tell its jobs apart.
+    `output` is its first output below the results, AREA/[{UNIT}/]...; parts with wildcards distinguish jobs.
     """
     area, *parts = PurePosixPath(output).with_suffix("").parts
     unit = parts[:1] if "{" in parts[0] else []

@@ -108,7 +108,7 @@ def given(*makers: Callable[[Any], Mapping[str, Any]] | str, **values: Any) -> C
     """Return the rule parameter with the arguments of a step: a function that returns JSON.
 
     The arguments include the rule's named inputs and outputs, except empty lists of files. `makers` are names
-    of wildcards, or functions of the wildcards that return further values. Wildcards in `values` are filled in.
+    of wildcards, or functions of wildcards that return further values. Wildcards in `values` are filled in.
     """
 
     def settings(wildcards: Any) -> dict[str, Any]:
