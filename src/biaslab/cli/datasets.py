@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from biaslab.cli.output import say
 from biaslab.run import REGISTRY
 from biaslab.run.options import Out
 from biaslab.run.root import repository
@@ -56,10 +57,10 @@ def fetch_dataset(
     if made_of:
         make(registered(name, load_registry(registry)), made_of, out=out)
         return
-    source = fetch_to(name, registry, out, _say, path, mirror)
+    source = fetch_to(name, registry, out, say, path, mirror)
     how = _GOT.get(source.kind, "copied from")
     place = source.location.partition(":")[2] if source.kind == "recipe" else source.location
-    _say(
+    say(
         f"{name}: {how} {place} to {out} ({decimal(out.stat().st_size)})"
         "; the SHA-256 is the registered SHA-256"
     )
@@ -106,7 +107,3 @@ def _places(mirror: Path | None, configfile: list[Path] | None) -> Mapping:
     files = [*([_CONFIG] if _CONFIG.is_file() else []), *(configfile or [])]
     datasets = load_files(files, repository())["datasets"] if files else {"mirror": None, "paths": {}}
     return {**datasets, "mirror": mirror} if mirror else datasets
-
-
-def _say(line: str) -> None:
-    typer.echo(line, err=True)

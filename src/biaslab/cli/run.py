@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biaslab.cli.output import say
 from biaslab.run.arguments import only_looks
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def run(
         checked = load(written, root)
         for area in checked["areas"]:
             for line in load_area(area).summaries(checked):
-                _say(f"{area}: {line}")
+                say(f"{area}: {line}")
         hold_folder()
         works = not only_looks(context.args)
         registry = load_registry(root / REGISTRY)
@@ -117,7 +118,7 @@ def run(
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
-            fetch_wanted(needed, registry, checked["datasets"], _say)
+            fetch_wanted(needed, registry, checked["datasets"], say)
         arguments = _with_config(context.args) if works else context.args
         code, lost = _snakemake(root, files, arguments), {}
         while code == 1 and works and len(further := failures.read_lost()) > len(lost):
@@ -279,12 +280,8 @@ def _without_force(arguments: Sequence[str]) -> list[str]:
     return kept
 
 
-def _say(line: str) -> None:
-    typer.echo(line, err=True)
-
-
 def _report(line: str) -> None:
-    _say(f"biaslab: {line}")
+    say(f"biaslab: {line}")
 
 
 def extras(

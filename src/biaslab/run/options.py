@@ -10,7 +10,6 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from annotated_types import Ge, Le
 
-from biaslab.core.errors import InputError
 from biaslab.core.settings import Seed as SeedSetting
 from biaslab.core.settings import default_of, fields_of, key_of, setting_of, validate
 from biaslab.run.outputs import To
@@ -58,15 +57,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(options)
     run.__annotations__ = {option.name: option.annotation for option in options}
     return run
-
-
-def numbers(text: str, option: str, kind: type, example: str) -> list:
-    """Parse the comma-separated numbers of an option; error messages contain its name and an example."""
-    try:
-        return [kind(part) for part in text.split(",")] if text else []
-    except ValueError as error:
-        expected = "whole numbers" if kind is int else "numbers"
-        raise InputError(f"{option} {text}: not {expected}; write for instance {example}") from error
 
 
 def option(group: type, name: str, flag: str = "") -> Any:
