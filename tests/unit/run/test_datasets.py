@@ -1,49 +1,20 @@
 import gzip
 import hashlib
 import re
-import shutil
+from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import web_data as web
 from biaslab.cli import app
-from biaslab.core.errors import InputError
-from biaslab.core.io import write_tsv
 from biaslab.run import datasets, download
+from refusals import refusal
 
-WORKFLOW = Path(__file__).parents[3] / "workflow"
-REGISTRY = WORKFLOW / "resources/datasets.tsv"
+REGISTRY = Path(__file__).parents[3] / "workflow/resources/datasets.tsv"
 DATA = b"the registered bytes"
 SHA256 = hashlib.sha256(DATA).hexdigest()
-ROW = {
-    "name": "mine",
-    "version": "1",
-    "origin": "local",
-    "location": "-",
-    "filename": "folder/mine.txt",
-    "size": str(len(DATA)),
-    "sha256": SHA256,
-    "licence": "CC0",
-    "note": "ask the owner",
-}
-
-
-@pytest.fixture
-def table(tmp_path):
-    """Write rows as a registry, beside a copy of the schema; return its path."""
-    (tmp_path / "schemas").mkdir()
-    (tmp_path / "resources").mkdir()
-    shutil.copy(WORKFLOW / "schemas/datasets.schema.yaml", tmp_path / "schemas")
-
-    def write(*rows):
-        path = tmp_path / "resources/datasets.tsv"
-        write_tsv(path, pd.DataFrame([ROW | row for row in rows]))
-        return path
-
-    return write
 
 
 @pytest.fixture
@@ -57,13 +28,6 @@ def copy(tmp_path):
         return path
 
     return write
-
-
-def refusal(function, *arguments, **options):
-    with pytest.raises(InputError) as caught:
-        function(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def test_the_shipped_registry_is_valid_and_its_package_files_are_the_registered_ones(tmp_path):
@@ -218,16 +182,17 @@ def test_fetch_refuses_folders_and_what_has_no_checksum(table, copy, tmp_path, s
 
 
 @pytest.fixture
-def fetched(monkeypatch, tmp_path):
+def fetched(monkeypatch, tmp_path, table):
     """Fetch a dataset from an address of this machine; return the path of the output."""
     monkeypatch.setattr(download, "SCHEMES", ("http",))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     def run(url):
-        row = ROW | {"origin": "url", "location": url}
+        row = {"origin": "url", "location": "https://example.org/x"}
+        dataset = replace(datasets.load_registry(table(row))["mine"], location=url)
         out = tmp_path / "out/mine.txt"
-        datasets.fetch("mine", {"mine": datasets.Dataset(**row)}, out=out)
+        datasets.fetch("mine", {"mine": dataset}, out=out)
         return out
 
     return run
