@@ -3,6 +3,7 @@
 import errno
 import importlib.util
 import sys
+import time
 from typing import Annotated
 
 import typer
@@ -17,7 +18,7 @@ from biaslab.core import processor
 from biaslab.core.cache import replace_unwritable_home
 from biaslab.core.errors import InputError, printable
 from biaslab.run.areas import AREAS
-from biaslab.run.cost import Cost
+from biaslab.run.cost import note_cost
 from biaslab.run.outputs import guard_outputs
 from biaslab.run.root import located
 
@@ -73,7 +74,7 @@ def _run(arguments: list[str]) -> int:
 def main() -> None:
     """Run the command; exit with one line and code 2 for bad input, and with 130 for an interrupt."""
     outlive_readers()
-    cost = Cost()
+    began = time.monotonic()
     try:
         processor.check()
         replace_unwritable_home()
@@ -81,7 +82,7 @@ def main() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
         if not code:
-            cost.note()
+            note_cost(began)
         sys.exit(code)
     except InputError as error:
         print(f"biaslab: {printable(str(error))}", file=sys.stderr)

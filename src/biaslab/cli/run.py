@@ -78,10 +78,10 @@ def run(
     Registered data are downloaded first. What cannot be had is remembered and left out, with the reason. A
     step that fails costs what depends on it: the rest is made and audited, and the exit code is 1.
     """
-    from biaslab.core.files import remove_partial_files, write_json
+    from biaslab.core.files import locate, remove_partial_files, write_json
     from biaslab.run import failures
     from biaslab.run.area import load_area
-    from biaslab.run.config import REGISTRY, load, overlays, own_or_shipped, read_files, read_written
+    from biaslab.run.config import CONFIG, REGISTRY, load, overlays, read_files, read_written
     from biaslab.run.datasets import load_registry
     from biaslab.run.extras import WORKFLOW, need
     from biaslab.run.fetching import fetch_wanted
@@ -101,7 +101,7 @@ def run(
             source_files = [Path(folder, "config.json")]
             write_json(source_files[0], read_written(source.run.folder / "config.json"))
         files = files or source_files
-        written = read_files([own_or_shipped(root), *files])
+        written = read_files([locate(CONFIG, root), *files])
         checked = load(written, root)
         for area in checked["areas"]:
             for line in load_area(area).summaries(checked):
@@ -293,7 +293,8 @@ def extras(
 
     Arguments after ``--`` are those of Snakemake: where they run nothing, nothing is needed.
     """
-    from biaslab.run.config import load_files, overlays, own_or_shipped
+    from biaslab.core.files import locate
+    from biaslab.run.config import CONFIG, load_files, overlays
     from biaslab.run.extras import missing_extra
     from biaslab.run.plan import chosen_areas
     from biaslab.run.root import repository
@@ -301,7 +302,7 @@ def extras(
     if only_looks(context.args):
         return
     root = repository()
-    config = load_files([own_or_shipped(root), *overlays(preset, configfile, root)], root)
+    config = load_files([locate(CONFIG, root), *overlays(preset, configfile, root)], root)
     for extra in dict.fromkeys(area.extra for area in chosen_areas(config)):
         if missing_extra(extra):
             typer.echo(extra)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic.dataclasses import dataclass
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import locate, parse_json, read_text, read_yaml
+from biaslab.core.files import parse_json, read_text, read_yaml
 from biaslab.core.settings import ONE_OR_MORE, PYDANTIC, SEED, Count, Seed, complete, default_of, merge
 from biaslab.run import REGISTRY
 from biaslab.run.area import Given, load_area
@@ -168,11 +168,6 @@ def preset_path(name: str, root: Path) -> Path:
             f"there is no preset '{name}' (in {path.parent}: {', '.join(presets)}){suggest(name, presets)}"
         )
     return path
-
-
-def own_or_shipped(root: Path) -> Path:
-    """Return config.yaml of the current folder if it exists, else the defaults of the repository."""
-    return locate(CONFIG, root)
 
 
 def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> list[Path]:
