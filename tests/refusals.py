@@ -24,3 +24,11 @@ def assert_file_refused(path: Path, content: bytes, problem: str, read: Callable
         read(path)
     assert path.name in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def refusal(function: Callable[..., object], *arguments: object, **options: object) -> str:
+    """Return the one line with which a function refuses its arguments."""
+    with pytest.raises(InputError) as caught:
+        function(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)

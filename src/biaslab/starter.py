@@ -23,7 +23,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 VARIABLE = "BIASLAB_STARTER"
 LIBRARIES = (
@@ -44,7 +43,7 @@ def start(arguments: Sequence[str]) -> int | None:
     if VARIABLE not in os.environ:
         return None
     with socket.socket(socket.AF_UNIX) as connection:
-        request = {"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
+        request = [arguments, os.getcwd(), dict(os.environ)]
         try:
             connection.connect(os.environ[VARIABLE])
             socket.send_fds(connection, [_identity()], [0, 1, 2])
@@ -159,7 +158,7 @@ def _supervise(connection: socket.socket, writer: int, listener: socket.socket) 
     request = json.loads(connection.makefile("rb").readline())
     waker = _wake_on(signal.SIGCHLD, *_SIGNALS)
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # block signals until the step has its own handlers
-    step = _fork(_step, connection, request, files, writer)
+    step = _fork(_step, connection, writer, files, *request)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     with contextlib.suppress(OSError):
         connection.sendall(f"{step}\n".encode())
@@ -177,16 +176,16 @@ def _supervise(connection: socket.socket, writer: int, listener: socket.socket) 
     return 0
 
 
-def _step(connection: socket.socket, request: Mapping[str, Any], files: Sequence[int], writer: int) -> int:
+def _step(
+    connection: socket.socket,
+    writer: int,
+    files: Sequence[int],
+    arguments: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+) -> int:
+    """Run a step in this process with the arguments, folder, environment and files of the client."""
     connection.close()
-    _set_up(**request, files=files)
-    return _run(writer)
-
-
-def _set_up(
-    arguments: Sequence[str], folder: str, environment: Mapping[str, str], files: Sequence[int]
-) -> None:
-    """Set up this process with the arguments, folder, environment and files of the step."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -208,6 +207,7 @@ def _set_up(
     threads = environment.get("OPENBLAS_NUM_THREADS", "")
     if "threadpoolctl" in sys.modules and threads.isdecimal():
         sys.modules["threadpoolctl"].threadpool_limits(int(threads))
+    return _run(writer)
 
 
 def _open_text(descriptor: int, old: io.TextIOWrapper) -> io.TextIOWrapper:

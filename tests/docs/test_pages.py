@@ -13,7 +13,8 @@ from markdown_it import MarkdownIt
 
 import consoles
 from biaslab.cli import app
-from biaslab.run.config import check_keys
+from biaslab.core.settings import complete
+from biaslab.run.config import settings
 from consoles import ROOT
 
 DOCS = ROOT / "docs"
@@ -99,7 +100,7 @@ assert SHOWN
 
 @pytest.mark.parametrize(("page", "text"), SHOWN)
 def test_configuration_is_valid(page: str, text: str) -> None:
-    check_keys(yaml.safe_load(text), page)
+    complete(settings(), yaml.safe_load(text), page)
 
 
 def test_paper_scale_lists_every_preset() -> None:

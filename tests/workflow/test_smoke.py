@@ -224,6 +224,15 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
         [*run, "--configfile", "broken.yaml"], cwd=folder, capture_output=True, text=True, check=False
     )
     assert broken.returncode == 1, broken.stderr
+    log = "results/logs/fairness_testing/example/prepare_classifier.log"
+    error = (folder / log).read_text().splitlines()[-1].removeprefix("biaslab: ")
+    reason = f"step prepare_classifier failed: {error} ({log})"
+    named, *others = broken.stderr.splitlines()[-3:]
+    assert named.startswith(f"biaslab: {reason}; the following results are missing: fairness_testing/example")
+    assert others == [
+        "biaslab: all other results are complete and audited",
+        "biaslab: correct the errors above; the same command resumes from here",
+    ]
     before, after = (outputs(each) for each in (smoke_run, folder))
     lost = {name for name in before if name.startswith("fairness_testing/example/")}
     assert lost
@@ -240,6 +249,8 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
         pd.read_csv(each / "results/audit/claims.tsv", sep="\t", dtype=str) for each in (smoke_run, folder)
     ]
     is_of_area = [table["area"] == "fairness_testing" for table in claims]
+    reasons = claims[1].loc[is_of_area[1] & (claims[1]["verdict"] == "not_attempted"), "reason"]
+    assert reasons.str.contains(reason, regex=False).any()
     pd.testing.assert_frame_equal(
         *(table[~own].reset_index(drop=True) for table, own in zip(claims, is_of_area, strict=True))
     )

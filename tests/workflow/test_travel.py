@@ -1,4 +1,4 @@
-"""A broken input, and runs that travel: all else is made, results are the same, nothing is computed twice."""
+"""Runs that travel: results are the same, and nothing is computed twice."""
 
 import json
 import re
@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from biaslab.run.crate.contents import is_shown
@@ -17,13 +16,6 @@ from biaslab.run.travel import draw
 from elsewhere import Elsewhere
 
 RUN = ["run", "--preset", "smoke", "--configfile", "mine.yaml", "--cores", 2]
-BROKEN = """
-areas: [fairness_testing]
-fairness_testing:
-  classifiers: {example: {data: broken.csv}}
-  text: {run: [], otherwise: []}
-"""
-"""A branch whose input is broken: the audit alone is left."""
 KINDS, SETUP = ("measured", "answered"), "results/origins/smoke"
 SETS = ("smoke-increase-5", "smoke-decrease-5", "smoke-increase-10", "smoke-decrease-10")
 GRID = [f"{SETUP}/{kind}/{name}/batch-0.tsv" for kind in KINDS for name in SETS]
@@ -47,27 +39,6 @@ def logs(place: Elsewhere) -> set[str]:
     """Return the names of the logs of all steps that were run, without suffix."""
     folder = place.folder / "results/logs"
     return {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.log")}
-
-
-@pytest.mark.slow
-def test_a_broken_input_costs_its_own_branch_and_is_audited(tmp_path):
-    place = machine(tmp_path, BROKEN)
-    (place.folder / "broken.csv").write_text("age,education\n60\n", encoding="utf-8")
-    said = place.biaslab(*RUN, code=1)
-    log = "results/logs/fairness_testing/example/prepare_classifier.log"
-    error = (place.folder / log).read_text().splitlines()[-1].removeprefix("biaslab: ")
-    reason = f"step prepare_classifier failed: {error} ({log})"
-    named, *others = said.splitlines()[-3:]
-    assert named.startswith(
-        f"biaslab: {reason}; the following results are missing: fairness_testing/example/"
-    )
-    assert others == [
-        "biaslab: all other results are complete and audited",
-        "biaslab: correct the errors above; the same command resumes from here",
-    ]
-    claims = pd.read_csv(place.folder / "results/audit/claims.tsv", sep="\t", dtype=str)
-    reasons = claims.set_index("area")["reason"][claims["verdict"].to_numpy() == "not_attempted"]
-    assert reasons["fairness_testing"].str.contains(reason, regex=False).any()
 
 
 def trained(names: Iterable[str]) -> set[str]:

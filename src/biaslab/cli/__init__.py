@@ -3,6 +3,7 @@
 import errno
 import importlib.util
 import sys
+import time
 from typing import Annotated
 
 import typer
@@ -11,14 +12,13 @@ import biaslab
 from biaslab.cli import audit, cache, datasets, embeddings
 from biaslab.cli.init import init
 from biaslab.cli.output import outlive_readers
-from biaslab.cli.removed import refuse_removed
 from biaslab.cli.run import extras, run
 from biaslab.cli.step import step
 from biaslab.core import processor
 from biaslab.core.cache import replace_unwritable_home
 from biaslab.core.errors import InputError, printable
 from biaslab.run.areas import AREAS
-from biaslab.run.cost import Cost
+from biaslab.run.cost import note_cost
 from biaslab.run.outputs import guard_outputs
 from biaslab.run.root import located
 
@@ -74,16 +74,15 @@ def _run(arguments: list[str]) -> int:
 def main() -> None:
     """Run the command; exit with one line and code 2 for bad input, and with 130 for an interrupt."""
     outlive_readers()
-    cost = Cost()
+    began = time.monotonic()
     try:
         processor.check()
         replace_unwritable_home()
-        refuse_removed(sys.argv[1:])
         code = _run([located(argument) for argument in sys.argv[1:]])
         if sys.stdout is not None:
             sys.stdout.flush()
         if not code:
-            cost.note()
+            note_cost(began)
         sys.exit(code)
     except InputError as error:
         print(f"biaslab: {printable(str(error))}", file=sys.stderr)

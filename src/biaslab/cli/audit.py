@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from biaslab.cli.output import say
 from biaslab.run.outputs import To
+from biaslab.run.root import repository
 
 
 class More(enum.StrEnum):
@@ -58,7 +60,7 @@ def init(
     """Start a registry of a paper's claims: an empty table, its schema, and a worked row of every kind."""
     from biaslab.audit.own import start_registry
 
-    root = _root()
+    root = repository()
     files = start_registry(folder, root / SCHEMA, root / "workflow/resources/claims_examples.tsv")
     typer.echo("\n".join(f"wrote {path}" for path in files))
 
@@ -80,7 +82,7 @@ def measure(
     from biaslab.audit import own
     from biaslab.core.errors import InputError
 
-    schema = _root() / SCHEMA
+    schema = repository() / SCHEMA
     if results is None and not (check or freeze):
         raise InputError("audit measure: name a results folder, or use --check")
     if freeze:
@@ -114,19 +116,12 @@ def crate(
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
     from biaslab.audit.summary import write_codecheck
     from biaslab.run.crate.writing import write_crate
-    from biaslab.run.root import repository
 
     kinds = [kind.value for kind in more or ()]
     for notice in write_crate(results, out, repository(), kinds, leave_out or ()):
-        typer.echo(f"biaslab: {notice}", err=True)
+        say(f"biaslab: {notice}")
     if codecheck is not None:
         typer.echo(f"wrote {codecheck}: a manifest of {write_codecheck(results, codecheck)} files")
-
-
-def _root() -> Path:
-    from biaslab.run.root import repository
-
-    return repository()
 
 
 def _show(comparison: object, a: Path, b: Path) -> None:
@@ -135,11 +130,12 @@ def _show(comparison: object, a: Path, b: Path) -> None:
     from rich.table import Column, Table
 
     from biaslab.audit.compare import BYTE_EQUAL, STATUSES
+    from biaslab.run.terminal import page_console
 
     def words(name: str) -> str:
         return name.replace("_", " ")
 
-    console = _console()
+    console = page_console(_WIDTH)
     console.print(f"A: {a}\nB: {b}", soft_wrap=True)
     folded = Column("File", overflow="fold")
     files = Table(folded, "Status", "Relative difference", "Where", box=box.SIMPLE)
@@ -157,13 +153,3 @@ def _show(comparison: object, a: Path, b: Path) -> None:
         console.print("One of both is a record: only its files, and the columns in it, are compared")
     counts = ", ".join(f"{comparison.counts[s]} {words(s)}" for s in STATUSES if comparison.counts[s])
     console.print(f"{len(comparison.files)} files: {counts}; verdicts changed: {len(comparison.verdicts)}")
-
-
-def _console() -> object:
-    """Return a console for plain text, which is wide without a terminal."""
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
-    return console

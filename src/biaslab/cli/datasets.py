@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from biaslab.cli.output import say
 from biaslab.run import REGISTRY
 from biaslab.run.options import Out
 from biaslab.run.root import repository
@@ -56,10 +57,10 @@ def fetch_dataset(
     if made_of:
         make(registered(name, load_registry(registry)), made_of, out=out)
         return
-    source = fetch_to(name, registry, out, _say, path, mirror)
+    source = fetch_to(name, registry, out, say, path, mirror)
     how = _GOT.get(source.kind, "copied from")
     place = source.location.partition(":")[2] if source.kind == "recipe" else source.location
-    _say(
+    say(
         f"{name}: {how} {place} to {out} ({decimal(out.stat().st_size)})"
         "; the SHA-256 is the registered SHA-256"
     )
@@ -77,7 +78,6 @@ def list_datasets(
     Looks where config.yaml says, if this folder has one. In a pipe the columns are separated by tabs.
     """
     import json
-    from dataclasses import asdict
 
     from rich.filesize import decimal
 
@@ -85,7 +85,7 @@ def list_datasets(
     from biaslab.run.fetching import inventory
     from biaslab.run.terminal import plain_console, plain_table
 
-    entries = [asdict(entry) for entry in inventory(load_registry(registry), _places(mirror, configfile))]
+    entries = inventory(load_registry(registry), _places(mirror, configfile))
     if as_json:
         typer.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return
@@ -107,7 +107,3 @@ def _places(mirror: Path | None, configfile: list[Path] | None) -> Mapping:
     files = [*([_CONFIG] if _CONFIG.is_file() else []), *(configfile or [])]
     datasets = load_files(files, repository())["datasets"] if files else {"mirror": None, "paths": {}}
     return {**datasets, "mirror": mirror} if mirror else datasets
-
-
-def _say(line: str) -> None:
-    typer.echo(line, err=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from biaslab.cli.output import say
 from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import (
     FORMATS_SAID,
@@ -103,7 +104,7 @@ def train(
         out,
         format,
         threads,
-        say=lambda line: typer.echo(line, err=True),
+        say=say,
     )
 
 
@@ -127,5 +128,5 @@ def convert(
 
     words, vectors, notes = read_vectors(source, vocabulary, replicate)
     for note in notes:
-        typer.echo(note, err=True)
+        say(note)
     write_embedding(out, words, vectors, format)

@@ -1,11 +1,18 @@
-"""Handle output without reader, as in ``biaslab ... | head``, or on a full disk."""
+"""Print progress, and handle output without reader, as in ``biaslab ... | head``, or on a full disk."""
 
 import io
 import os
 import sys
 from typing import TextIO
 
+import typer
+
 from biaslab.core.errors import InputError
+
+
+def say(line: str) -> None:
+    """Print a line of progress on standard error."""
+    typer.echo(line, err=True)
 
 
 class _Patient(io.FileIO):

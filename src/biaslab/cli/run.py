@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biaslab.cli.output import say
 from biaslab.run.arguments import only_looks
 
 if TYPE_CHECKING:
@@ -77,10 +78,10 @@ def run(
     Registered data are downloaded first. What cannot be had is remembered and left out, with the reason. A
     step that fails costs what depends on it: the rest is made and audited, and the exit code is 1.
     """
-    from biaslab.core.files import remove_partial_files
+    from biaslab.core.files import locate, remove_partial_files, write_json
     from biaslab.run import failures
     from biaslab.run.area import load_area
-    from biaslab.run.config import REGISTRY, load, overlays, own_or_shipped, read_files
+    from biaslab.run.config import CONFIG, REGISTRY, load, overlays, read_files, read_written
     from biaslab.run.datasets import load_registry
     from biaslab.run.extras import WORKFLOW, need
     from biaslab.run.fetching import fetch_wanted
@@ -94,13 +95,17 @@ def run(
     with contextlib.ExitStack() as stack:
         source = _open_source(stack, from_, trust, recheck, recheck_seed)
         files = overlays(preset, configfile, root)
-        source_files = [] if source is None else [_config_of(source, stack)]
+        source_files = []
+        if source is not None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="biaslab-"))
+            source_files = [Path(folder, "config.json")]
+            write_json(source_files[0], read_written(source.run.folder / "config.json"))
         files = files or source_files
-        written = read_files([own_or_shipped(root), *files])
+        written = read_files([locate(CONFIG, root), *files])
         checked = load(written, root)
         for area in checked["areas"]:
             for line in load_area(area).summaries(checked):
-                _say(f"{area}: {line}")
+                say(f"{area}: {line}")
         hold_folder()
         works = not only_looks(context.args)
         registry = load_registry(root / REGISTRY)
@@ -113,52 +118,35 @@ def run(
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
-            fetch_wanted(needed, registry, checked["datasets"], _say)
+            fetch_wanted(needed, registry, checked["datasets"], say)
         arguments = _with_config(context.args) if works else context.args
         code, lost = _snakemake(root, files, arguments), {}
         while code == 1 and works and len(further := failures.read_lost()) > len(lost):
             lost = further
-            _say("biaslab: continues with the tables and the audit of the available results")
+            _report("continues with the tables and the audit of the available results")
             code = _snakemake(root, [*files, failures.FILE], _without_force(arguments))
         if lost and code < _SIGNALLED:
             for line in failures.describe(lost):
-                _say(f"biaslab: {line}")
-            _say(
-                "biaslab: all other results are complete and audited"
-                if code == 0
-                else "biaslab: the audit did not run"
-            )
-            _say("biaslab: correct the errors above; the same command resumes from here")
-        if code and _is_full(Path(), Path("results")):
-            _say("biaslab: the disk is full; free space, and the same command resumes from here")
+                _report(line)
+            _report("all other results are complete and audited" if code == 0 else "the audit did not run")
+            _report("correct the errors above; the same command resumes from here")
+        folders = filter(Path.is_dir, (Path(), Path("results")))
+        if code and any(shutil.disk_usage(folder).free < _ALMOST_FULL for folder in folders):
+            _report("the disk is full; free space, and the same command resumes from here")
         if chosen is not None and code == 0:
             from biaslab.run.travel import describe_made
 
             for line in describe_made(chosen):
-                _say(f"biaslab: {line}")
+                _report(line)
         if works and code == 0 and not lost and (places := _answers(checked["areas"])):
-            _say(f"biaslab: the answers: {', '.join(places)}")
+            _report(f"the answers: {', '.join(places)}")
     raise typer.Exit(code or bool(lost))
-
-
-def _is_full(*folders: Path) -> bool:
-    return any(shutil.disk_usage(folder).free < _ALMOST_FULL for folder in folders if folder.is_dir())
 
 
 def _answers(areas: list[str]) -> list[str]:
     """Return the paths of results for the user: the audit's page, and the folders of areas."""
     places = [Path("results/audit/audit.html"), *(Path("results") / area for area in areas)]
     return [str(place) for place in places if place.exists()]
-
-
-def _config_of(source: "Source", stack: contextlib.ExitStack) -> Path:
-    """Write the configuration of another run without removed settings, and return its file."""
-    from biaslab.core.files import write_json
-    from biaslab.run.config import read_written
-
-    file = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="biaslab-"))) / "config.json"
-    write_json(file, read_written(source.run.folder / "config.json"))
-    return file
 
 
 def _open_source(
@@ -176,10 +164,7 @@ def _open_source(
     from biaslab.run.datasets import DOWNLOADS
     from biaslab.run.travel import Source
 
-    if is_address(place):
-        path = fetch_archive(place, DOWNLOADS, MAX_BYTES, lambda line: _say(f"biaslab: {line}"))
-    else:
-        path = Path(place)
+    path = fetch_archive(place, DOWNLOADS, MAX_BYTES, _report) if is_address(place) else Path(place)
     run = stack.enter_context(opened_run(path, with_steps=True))
     return Source(path.name, run, trust is Trust.DIGESTS, recheck, seed)
 
@@ -204,9 +189,6 @@ def _take(
     from biaslab.run.jobs import Job, planned_jobs, unmark
     from biaslab.run.taken import kept_note
 
-    def say(line: str) -> None:
-        _say(f"biaslab: {line}")
-
     plain = _without_force(arguments)
     parsed = parse_args(plain)[1]
     if parsed.config:
@@ -214,32 +196,28 @@ def _take(
     targets = set(parsed.targets)
     options = [argument for argument in plain if argument not in targets]
 
-    def wanted(targets: Sequence[str]) -> list[str]:
-        return [*targets, *options] if targets else plain
-
     def plan(configfiles: Sequence[Path], arguments: Sequence[str]) -> list[Job]:
         return planned_jobs([*_base_options(root, configfiles), *_profile(root, plain), *arguments])
 
-    def plan_targets(targets: Sequence[str]) -> list[Job]:
-        return plan(files, wanted(targets))
+    def wanted(targets: Sequence[str]) -> list[str]:
+        return [*targets, *options] if targets else plain
 
-    def make(targets: Sequence[str]) -> int:
-        return _snakemake(root, files, wanted(targets))
-
-    def unmark_killed(outputs: Sequence[str]) -> None:
-        unmark(outputs, [*_base_options(root, files), *_profile(root, plain), "--cores=1"])
-
+    calls = (
+        lambda targets: plan(files, wanted(targets)),
+        lambda targets: _snakemake(root, files, wanted(targets)),
+        lambda killed: unmark(killed, [*_base_options(root, files), *_profile(root, plain), "--cores=1"]),
+    )
     with kept_note(Path("results")):
         while True:
             taken = travel.announce(source)
             jobs = plan(files, [*plain, "--forceall"])
             source_jobs = jobs if files == source_files else plan(source_files, [*options, "--forceall"])
-            chosen, seed = travel.choose(source, jobs, source_jobs, config, registry)
-            for line in travel.describe(chosen, source):
-                say(line)
+            chosen = travel.Choice(source, jobs, source_jobs, config, registry)
+            for line in travel.describe(chosen):
+                _report(line)
             if only_looks(arguments):
                 raise typer.Exit(0)
-            if code := travel.take(source, taken, chosen, seed, plan_targets, make, unmark_killed, say):
+            if code := travel.take(chosen, taken, *calls, _report):
                 raise typer.Exit(code)
             if not chosen.is_outdated:
                 return chosen
@@ -302,8 +280,8 @@ def _without_force(arguments: Sequence[str]) -> list[str]:
     return kept
 
 
-def _say(line: str) -> None:
-    typer.echo(line, err=True)
+def _report(line: str) -> None:
+    say(f"biaslab: {line}")
 
 
 def extras(
@@ -315,7 +293,8 @@ def extras(
 
     Arguments after ``--`` are those of Snakemake: where they run nothing, nothing is needed.
     """
-    from biaslab.run.config import load_files, overlays, own_or_shipped
+    from biaslab.core.files import locate
+    from biaslab.run.config import CONFIG, load_files, overlays
     from biaslab.run.extras import missing_extra
     from biaslab.run.plan import chosen_areas
     from biaslab.run.root import repository
@@ -323,7 +302,7 @@ def extras(
     if only_looks(context.args):
         return
     root = repository()
-    config = load_files([own_or_shipped(root), *overlays(preset, configfile, root)], root)
+    config = load_files([locate(CONFIG, root), *overlays(preset, configfile, root)], root)
     for extra in dict.fromkeys(area.extra for area in chosen_areas(config)):
         if missing_extra(extra):
             typer.echo(extra)

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from biaslab.cli.output import say
+
 
 def step(
     name: Annotated[str, typer.Argument(help="The step, AREA.NAME, e.g. ranking.simulate-ranking.")],
@@ -15,4 +17,4 @@ def step(
     """Do one step of the workflow as its rule does; ``run --printshellcmds`` shows the rules' lines."""
     from biaslab.run.steps import run_step
 
-    run_step(name, given, threads, lambda line: typer.echo(line, err=True))
+    run_step(name, given, threads, say)

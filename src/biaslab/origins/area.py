@@ -188,7 +188,6 @@ AREA = Area(
     analyses.ITEMS,
     NAMES,
     Setup,
-    moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
     removed=tuple(
         f"origins.setups.NAME.{key}"
         for key in ("bias.relative", "single_documents", "randomised", "analogies")

@@ -166,9 +166,7 @@ class Area:
     captions: str = ""  # prefix of the names of captions, which then omit the number of an item
     extra: str = ""  # required optional dependencies, for example ``"neural"``
     shared: type | None = None  # a dataclass of keys outside the sections, which areas may share
-    # Keys of earlier versions, with their new place; NAME stands for any name.
-    moved: Mapping[str, str] = field(default_factory=dict)
-    # Removed keys of earlier versions, written like `moved`: an archived run may still have them.
+    # Removed keys of earlier versions, which an archived run may still have; NAME stands for any name.
     removed: Sequence[str] = ()
     # Tables with sentences of a corpus, as patterns below its folder: no crate contains them.
     texts: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic.dataclasses import dataclass
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import locate, parse_json, read_text, read_yaml
+from biaslab.core.files import parse_json, read_text, read_yaml
 from biaslab.core.settings import ONE_OR_MORE, PYDANTIC, SEED, Count, Seed, complete, default_of, merge
 from biaslab.run import REGISTRY
 from biaslab.run.area import Given, load_area
@@ -100,19 +100,6 @@ def _rows(group: type) -> dict[str, tuple[str, Any, Any]]:
     }
 
 
-def check_keys(raw: Mapping, name: str) -> dict[str, Any]:
-    """Return a configuration with all keys; refuse moved keys, with their new place, and bad values."""
-    for area in AREAS:
-        for old, new in load_area(area).moved.items():
-            keys = old.split(".")
-            for path in _paths(raw, keys):
-                named = next((part for part, key in zip(path, keys, strict=True) if key == ANY), "")
-                raise InputError(
-                    f"{name}: {'.'.join(path)}: has moved; write it as {new.replace(ANY, named)}"
-                )
-    return complete(settings(), raw, name)
-
-
 def drop_removed(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration of an archived run without removed keys of areas."""
     kept = copy.deepcopy(dict(config))
@@ -137,7 +124,7 @@ def read_files(files: Sequence[Path]) -> dict[str, Any]:
             raise InputError(
                 f"{file}: the file has no settings; write lines of the form 'key: value', or remove it"
             )
-        check_keys(overlay, str(file))
+        complete(settings(), overlay, str(file))
         config = merge(config, overlay)
     return config
 
@@ -163,7 +150,7 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
 
     `root` is the repository. Files that the working directory lacks are looked up there.
     """
-    config = check_keys(raw, name)
+    config = complete(settings(), raw, name)
     given = Given(config, raw, load_registry(root / REGISTRY), root)
     for area in config["areas"]:
         for problem in load_area(area).check(given):
@@ -181,11 +168,6 @@ def preset_path(name: str, root: Path) -> Path:
             f"there is no preset '{name}' (in {path.parent}: {', '.join(presets)}){suggest(name, presets)}"
         )
     return path
-
-
-def own_or_shipped(root: Path) -> Path:
-    """Return config.yaml of the current folder if it exists, else the defaults of the repository."""
-    return locate(CONFIG, root)
 
 
 def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> list[Path]:

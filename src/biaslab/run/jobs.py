@@ -61,16 +61,9 @@ def planned_jobs(arguments: Sequence[str]) -> list[Job]:
             last = "".join(message.splitlines()[-1:]).removeprefix("biaslab: ")
             raise InputError(f"the run cannot be planned: {last.partition(' (if you use ')[0]}")
         lines = out.read_text(encoding="utf-8").splitlines() if out.is_file() else []
-    jobs = [json.loads(line) for line in lines]
     return [
-        Job(
-            job["rule"],
-            tuple(job["inputs"] or ()),
-            tuple(job["outputs"] or ()),
-            plain_command(job["command"] or ""),
-            job["reason"] or "",
-        )
-        for job in jobs
+        Job(rule, tuple(inputs or ()), tuple(outputs or ()), plain_command(command or ""), reason or "")
+        for rule, inputs, outputs, command, reason in map(json.loads, lines)
     ]
 
 

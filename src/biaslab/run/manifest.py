@@ -43,14 +43,12 @@ def write_manifest(
     known_inputs: Mapping[str, str] | None = None,
     lost: Sequence[str] = (),
 ) -> None:
-    """Record inputs and code of a finished run, and the sha256 of each result.
+    """Record inputs and code of a finished run, the sha256 of each result, and the resources of its jobs.
 
-    `config` is its complete configuration (.json), `code` the digest of each rule's code, `inputs` its input
-    files or folders, and `known_inputs` the sha256 of inputs that are not here. Results `lost` to failed
-    steps are left out: if such a file exists, an earlier run wrote it. The resources of the jobs are written
-    next to the logs (`biaslab.run.resources`).
+    `code` are digests by rule, `known_inputs` sha256 of inputs that are not here. Results `lost` to failed
+    steps are left out: if such a file exists, an earlier run wrote it.
     """
-    earlier = {*lost, *(_stale(results) if lost else ())}
+    earlier = {*lost, *(read_stale(results) if lost else ())}
     names = [name for name in result_files(results) if name not in earlier]
     outputs = [name for name in names if (results / name).resolve() != out.resolve()]
     digests = {name: sha256_file(results / name) for name in outputs}
@@ -65,7 +63,8 @@ def write_manifest(
     write_resources(results)
 
 
-def _stale(results: Path) -> list[str]:
+def read_stale(results: Path) -> list[str]:
+    """Return the earlier results that depend on failed steps."""
     file = results / STALE
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
 

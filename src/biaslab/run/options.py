@@ -10,7 +10,6 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from annotated_types import Ge, Le
 
-from biaslab.core.errors import InputError
 from biaslab.core.settings import Seed as SeedSetting
 from biaslab.core.settings import default_of, fields_of, key_of, setting_of, validate
 from biaslab.run.outputs import To
@@ -34,19 +33,8 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY  # allows an option with a default bef
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Expand groups of options of a command: parameters annotated with a dataclass.
 
-    Typer derives options from a signature. In the signature for Typer, the fields of the dataclass replace
-    such a parameter, with the values of the parameter's default as defaults. The command itself receives an
-    instance.
-
-    Returns
-    -------
-    callable
-        The command with separate options, as keyword arguments.
-
-    Raises
-    ------
-    ValueError
-        If two options have the same name.
+    In the signature for Typer, the fields of the dataclass replace such a parameter, with the values of the
+    parameter's default as defaults. The command itself receives an instance.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters
@@ -55,9 +43,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         for name, hint in hints.items()
         if dataclasses.is_dataclass(hint)
     }
-    options: list[inspect.Parameter] = []
-    for name, parameter in parameters.items():
-        options += groups.get(name, [parameter.replace(kind=_KEYWORD)])
+    alone = {name: [parameter.replace(kind=_KEYWORD)] for name, parameter in parameters.items()}
+    options = [option for parts in (alone | groups).values() for option in parts]
 
     @functools.wraps(command)
     def run(**values: object) -> None:
@@ -72,29 +59,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def numbers(text: str, option: str, kind: type, example: str) -> list:
-    """Parse the comma-separated numbers of an option.
-
-    Parameters
-    ----------
-    option, example : str
-        Name of the option, and an example value, for error messages.
-    """
-    try:
-        return [kind(part) for part in text.split(",")] if text else []
-    except ValueError as error:
-        expected = "whole numbers" if kind is int else "numbers"
-        raise InputError(f"{option} {text}: not {expected}; write for instance {example}") from error
-
-
 def option(group: type, name: str, flag: str = "") -> Any:
-    """Return the Typer annotation for a field of a dataclass, from the description of the setting.
-
-    Parameters
-    ----------
-    flag : str
-        Name of the option; by default that of the field.
-    """
+    """Return the Typer annotation for a field of a dataclass, from the description of the setting."""
     key = key_of(name)
     kind = fields_of(group)[key]
     if not setting_of(kind).about:

@@ -1,6 +1,6 @@
 """Plan a run from the configuration and the available data."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from biaslab.run.area import ALL, Area, Given, Made, Unit, Units, expand, load_a
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
-from biaslab.run.fetching import ABSENT, PENDING, Status, fetch_wanted, source_file, status
+from biaslab.run.fetching import ABSENT, PENDING, fetch_wanted, source_file, status
 from biaslab.run.taken import check_taken, read_taken
 
 CLAIMS = Path("workflow/resources/claims")
@@ -87,8 +87,13 @@ class Plan:
         keys = ("name", "tests", "options", "files", "marks")
         files = {file for entry in made for file in entry.item.files}
         units = [unit for unit in self.units[area.name].chosen if any(unit in entry.units for entry in made)]
+
+        def lacks_any(unit: Unit, pattern: str) -> bool:
+            return not all(map(replace(unit, lacks={pattern: ""}).has, files))
+
         return [
-            {key: getattr(unit, key) for key in keys} | {"lacks": dict.fromkeys(_lacking_of(unit, files), "")}
+            {key: getattr(unit, key) for key in keys}
+            | {"lacks": {pattern: "" for pattern in unit.lacks if lacks_any(unit, pattern)}}
             for unit in units
         ]
 
@@ -223,15 +228,14 @@ def make_plan(
         f"{name} is not available and its results were taken: results with its texts are omitted"
         for name in sorted(unreadable)
     ]
-    notices += _to_download(states)
+    notices += [
+        f"{name} must be downloaded first ({state.reason})"
+        for name, state in states.items()
+        if state.state == PENDING
+    ]
     plan = Plan(config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable)
     check_taken(taken, config)
     return plan
-
-
-def _lacking_of(unit: Unit, files: Collection[str]) -> list[str]:
-    """Return the patterns of missing results of a unit that match any of `files`."""
-    return [pattern for pattern in unit.lacks if not all(map(replace(unit, lacks={pattern: ""}).has, files))]
 
 
 def _without(area: Area, units: Units, failed: Mapping[str, Sequence[str]]) -> Units:
@@ -265,12 +269,3 @@ def wanted(config: Mapping, areas: Sequence[Area] | None = None) -> list[str]:
 def chosen_areas(config: Mapping) -> list[Area]:
     """Return the areas of a configuration, in the order of `AREAS`."""
     return [load_area(name) for name in AREAS if name in config["areas"]]
-
-
-def _to_download(states: Mapping[str, Status]) -> list[str]:
-    """Return a line for each dataset that must be downloaded first."""
-    return [
-        f"{name} must be downloaded first ({state.reason})"
-        for name, state in states.items()
-        if state.state == PENDING
-    ]

@@ -9,7 +9,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from annotated_types import MinLen
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json
@@ -23,7 +26,16 @@ FETCH = "fetch_dataset"
 """The rule with results that are identified by their registered checksum alone."""
 
 _CODE = re.compile("'([0-9a-f]{16})'")
-_SHA256 = re.compile("[0-9a-f]{64}")
+
+
+def _check_output(name: str) -> str:
+    if not (name.startswith(RESULTS) and is_inside(name)):
+        raise ValueError("outside the results folder")
+    return name
+
+
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Output = Annotated[str, AfterValidator(_check_output)]
 
 
 @dataclass(frozen=True)
@@ -32,8 +44,11 @@ class StepRecord:
 
     rule: str
     code: str  # the digest of the step's code, from `biaslab.run.steps`
-    inputs: Mapping[str, str]  # by path, as `portable` writes it
-    outputs: Mapping[str, str]
+    inputs: Mapping[str, Digest | Literal[""]]  # by path, as `portable` writes it
+    outputs: Annotated[Mapping[Output, Digest], MinLen(1)]
+
+
+_RECORDS = TypeAdapter(list[StepRecord])
 
 
 def code_of(parameters: Iterable[str]) -> str:
@@ -47,14 +62,8 @@ def read_records(
 ) -> list[StepRecord]:
     """Return the records of the files in a results folder, in the order of their first outputs.
 
-    A step with an input that changed afterwards is left out, because its results are outdated.
-
-    Parameters
-    ----------
-    known : mapping
-        Known sha256 of results, by path within the folder.
-    older : sequence of StepRecord
-        Records of results that were taken from another run; newer records take precedence.
+    A step with an input that changed afterwards is left out, because its results are outdated. `known` are
+    sha256 of results, and `older` records of results that were taken from another run.
     """
     folder = results.parent
     digests = {f"{RESULTS}{name}": digest for name, digest in known.items()}
@@ -64,12 +73,8 @@ def read_records(
         if (folder / output).is_file() and _is_recorded(output, note["rule"]):
             job = jobs.setdefault((note["rule"], *note["log"]), {"note": note, "outputs": []})
             job["outputs"].append(output)
-    records = [
-        record
-        for job in jobs.values()
-        if (record := _record(job["note"], sorted(job["outputs"]), folder, digests, taken)) is not None
-    ]
-    records = [_complete(record, older) for record in records]
+    made = [_record(job["note"], sorted(job["outputs"]), folder, digests, taken) for job in jobs.values()]
+    records = [_complete(record, older) for record in made if record is not None]
     outputs = {output for record in records for output in record.outputs}
     records += [record for record in older if not outputs & set(record.outputs)]
     return sorted(records, key=lambda record: min(record.outputs))
@@ -126,14 +131,11 @@ def records_text(records: Iterable[StepRecord]) -> str:
 def parse_records(text: str, place: str) -> list[StepRecord]:
     """Parse untrusted records; refuse invalid and inconsistent records."""
     try:
-        values = parse_json(text)
+        records = _RECORDS.validate_python(parse_json(text))
+    except ValidationError as error:
+        raise InputError(f"{place}: not a list of step records; download the crate again") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: not readable JSON ({error}); download the crate again") from error
-    if isinstance(values, list):
-        values = [_without_others(value) for value in values]
-    if not isinstance(values, list) or not all(map(_is_record, values)):
-        raise InputError(f"{place}: not a list of step records; download the crate again")
-    records = [StepRecord(**value) for value in values]
     digests: dict[str, str] = {}
     for record in records:
         for output, digest in record.outputs.items():
@@ -145,23 +147,3 @@ def parse_records(text: str, place: str) -> list[StepRecord]:
             if name in digests and digests[name] != digest:
                 raise InputError(f"{place}: {min(record.outputs)} was computed from another {name}; refused")
     return records
-
-
-def _without_others(value: Any) -> Any:
-    """Return a record without the keys that only older versions wrote."""
-    known = StepRecord.__dataclass_fields__
-    return {key: value[key] for key in known if key in value} if isinstance(value, dict) else value
-
-
-def _is_record(value: Any) -> bool:
-    """Return whether a value has the format of a record, with outputs inside the results folder."""
-    if not isinstance(value, dict) or set(value) != set(StepRecord.__dataclass_fields__):
-        return False
-    mappings = [value["inputs"], value["outputs"]]
-    if not isinstance(value["rule"], str) or not isinstance(value["code"], str):
-        return False
-    if not all(isinstance(mapping, dict) for mapping in mappings) or not value["outputs"]:
-        return False
-    is_sound = all(name.startswith(RESULTS) and is_inside(name) for name in value["outputs"])
-    digests = [*value["outputs"].values(), *filter(None, value["inputs"].values())]
-    return is_sound and all(isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in digests)

@@ -24,11 +24,6 @@ def is_repository(folder: Path) -> bool:
     return all((folder / mark).is_file() for mark in _MARKS)
 
 
-def resource(name: str) -> Path:
-    """Return a file or folder of ``workflow/resources``."""
-    return repository() / "workflow/resources" / name
-
-
 def located(argument: str) -> str:
     """Return a command argument, below the repository if it names a file that exists only there."""
     if (

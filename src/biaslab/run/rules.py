@@ -17,12 +17,7 @@ from typing import Any
 def complete_rules(rules: Iterable[Any], folder: str, environment: str) -> None:
     """Add the default log and environment to rules that have a shell command and define none.
 
-    Parameters
-    ----------
-    folder : str
-        The results folder, from `limit_prefix`.
-    environment : str
-        The environment file, relative to the files of the rules.
+    `folder` is the results folder, from `limit_prefix`; the environment file is relative to the rules' files.
     """
     from snakemake.io import strip_wildcard_constraints
 
@@ -39,11 +34,7 @@ def complete_rules(rules: Iterable[Any], folder: str, environment: str) -> None:
 def log_of(rule: str, output: str) -> str:
     """Return the log of a rule: AREA/[UNIT/]RULE[/...].log, below the log folder.
 
-    Parameters
-    ----------
-    output : str
-        First output of the rule, relative to the results: AREA/[{UNIT}/]... Further parts with wildcards
-        distinguish its jobs.
+    `output` is its first output below the results, AREA/[{UNIT}/]...; parts with wildcards distinguish jobs.
     """
     area, *parts = PurePosixPath(output).with_suffix("").parts
     unit = parts[:1] if "{" in parts[0] else []

@@ -71,16 +71,10 @@ def _steps_of(group: str) -> Mapping[str, str]:
 
 
 def run_step(name: str, given: str, threads: int | None, say: Callable[[str], None]) -> None:
-    """Call the function of a step.
+    """Call the function of a step with the arguments `given`, a mapping in JSON.
 
-    The arguments are converted to the types of the function's annotations. A function with the parameters
-    `threads` and `say` also receives the number of threads, and a function that prints a line of progress.
-
-    Parameters
-    ----------
-    given : str
-        A mapping in JSON: values by parameter name. A text with the name of a file that exists only in the
-        repository is replaced by its path there.
+    The arguments are converted to the types of the function's annotations, and names of files that exist only
+    in the repository to their paths there. A function may also have the parameters `threads` and `say`.
     """
     module, _, function_name = function_of(name).partition(":")
     function = getattr(importlib.import_module(module), function_name)
@@ -113,14 +107,8 @@ def _read_given(text: str) -> dict[str, Any]:
 def given(*makers: Callable[[Any], Mapping[str, Any]] | str, **values: Any) -> Callable[..., str]:
     """Return the rule parameter with the arguments of a step: a function that returns JSON.
 
-    The arguments include the rule's named inputs and outputs, except empty lists of files.
-
-    Parameters
-    ----------
-    *makers : callable or str
-        Functions of the wildcards that return further values by name, or names of wildcards to include.
-    **values
-        Further values; wildcards in texts are filled in.
+    The arguments include the rule's named inputs and outputs, except empty lists of files. `makers` are names
+    of wildcards, or functions of wildcards that return further values. Wildcards in `values` are filled in.
     """
 
     def settings(wildcards: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import BinaryIO
 
 _ENDED_BY = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
@@ -22,9 +22,8 @@ def supervise(command: Sequence[str], patience: float) -> int:
     """Run a program to its end, forward its messages until an interruption, and return its exit code.
 
     The program inherits the locks of this process. An interruption (Ctrl-C), SIGTERM or the loss of the
-    terminal ends it and its children within `patience` seconds; the code is then 128 plus the signal.
-    The death of this process, for any cause, also ends them (`keep`). Ctrl-Z stops all of them
-    until this process continues.
+    terminal ends it and its children within `patience` seconds; the code is then 128 plus the signal. Ctrl-Z
+    stops all of them until this process continues.
     """
     ends: list[int] = []
     before = {number: signal.getsignal(number) for number in (*_ENDED_BY, signal.SIGTSTP)}
@@ -86,26 +85,31 @@ _PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 def keep(command: Sequence[str], patience: float) -> int:
     """Run a program in a process group of its own until it or standard input ends; return its exit code.
 
-    The program inherits the locks of this process. Its messages are forwarded, so that it can still write
-    them, and end its jobs, if nobody reads them. When standard input is closed, the group is interrupted,
-    terminated after `patience` (seconds), and killed a second later. If a signal killed the program, the code
-    is 128 plus the signal.
+    Its messages are forwarded, so that it can still write them, and end its jobs, if nobody reads them. When
+    standard input closes, the group is interrupted, terminated after `patience` seconds, and killed a second
+    later. If a signal killed the program, the code is 128 plus the signal.
     """
-    _adopt_orphans()
-    _ignore(signal.SIGINT, signal.SIGTERM)
-    with _blocked(signal.SIGTSTP, signal.SIGCONT):
-        program = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, close_fds=False, process_group=0
-        )
-        signal.signal(signal.SIGTSTP, lambda *_: _send(program.pid, signal.SIGSTOP))
-        signal.signal(signal.SIGCONT, lambda *_: _send(program.pid, signal.SIGCONT))
+    if sys.platform == "linux":  # become the parent of orphaned descendants, to wait for them
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)  # unlike SIG_IGN, this is not inherited by the program
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTSTP, signal.SIGCONT))
+    program = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, close_fds=False, process_group=0
+    )
+    signal.signal(signal.SIGTSTP, lambda *_: _send(program.pid, signal.SIGSTOP))
+    signal.signal(signal.SIGCONT, lambda *_: _send(program.pid, signal.SIGCONT))
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     ended = threading.Event()
     threading.Thread(target=_end_when_closed, args=(program.pid, patience, ended), daemon=True).start()
     forwarding = threading.Thread(target=_forward, args=(program.stderr,))
     forwarding.start()
     code = program.wait()
     ended.set()
-    _remove(program.pid)
+    _send(program.pid, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-program.pid, 0)
     forwarding.join()
     return code if code >= 0 else 128 - code
 
@@ -115,28 +119,6 @@ def _forward(messages: BinaryIO) -> None:
     for line in messages:
         with contextlib.suppress(OSError):
             os.write(2, line)
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of orphaned descendants, to wait for them."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _ignore(*numbers: int) -> None:
-    """Ignore signals by an empty handler; a child process gets their default action."""
-    for number in numbers:
-        signal.signal(number, lambda *_: None)
-
-
-@contextlib.contextmanager
-def _blocked(*numbers: int) -> Iterator[None]:
-    """Block signals inside the context, and in programs started there; SIGSTOP still stops these."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_when_closed(group: int, patience: float, ended: threading.Event) -> None:
@@ -149,14 +131,6 @@ def _end_when_closed(group: int, patience: float, ended: threading.Event) -> Non
         if ended.wait(seconds):
             return
     _send(group, signal.SIGKILL)
-
-
-def _remove(group: int) -> None:
-    """Kill the remaining processes of the group, and wait for their end."""
-    _send(group, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.waitpid(-group, 0)
 
 
 def _send(group: int, number: int) -> None:

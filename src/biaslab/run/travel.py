@@ -65,29 +65,21 @@ class Source:
 class Choice:
     """The taken and the remaining results of a run; each job follows its prerequisites in `jobs`.
 
-    Parameters
-    ----------
-    source_jobs : sequence of Job
-        The jobs that the current code plans for the configuration of the crate.
-    registered : mapping
-        Registered sha256 of copies of data, by path.
-    config : str
-        Digest of the configuration of this run.
-    drawn : collection of str
-        First outputs of recomputed steps.
+    `source_jobs` are the jobs that the current code plans for the configuration of the crate, and `config` is
+    the complete configuration of this run.
     """
 
     def __init__(
         self,
+        source: Source,
         jobs: Sequence[Job],
         source_jobs: Sequence[Job],
-        source: Source,
-        registered: Mapping[str, str],
-        config: str,
-        drawn: Collection[str] = (),
+        config: Mapping[str, Any],
+        registry: Mapping[str, Dataset],
     ) -> None:
-        self.jobs, self.run, self.drawn = jobs, source.run, drawn
-        self.config, self.registered = config, registered
+        self.source, self.jobs, self.config = source, jobs, config_digest(config)
+        copies = {f for job in jobs for f in job.outputs if PurePosixPath(f).is_relative_to(FOLDER)}
+        self.registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
         self._commands = {output: job.command for job in source_jobs for output in job.outputs}
         self.maker = {output: job for job in jobs for output in job.outputs}
         steps = source.run.steps if source.trusts else ()
@@ -102,6 +94,12 @@ class Choice:
         self.why: dict[Job, str] = {}  # reason not to take the results of a job; "" if they agree
         for job in jobs:
             self.why[job] = self._reason(job)
+        self.seed = secrets.randbelow(2**31) if source.seed is None else source.seed
+        self.drawn: set[str] = set()  # first outputs of steps that are recomputed for the spot check
+        if source.recheck:
+            # All results of changed code are taken or none of them, so any of them may be drawn.
+            candidates = self.rewritten or [job for job in self.agreeing if not is_shown_job(job)]
+            self.drawn = {job.outputs[0] for job in draw(candidates, source.recheck, self.seed)}
 
     def records_of(self, job: Job) -> list[StepRecord]:
         """Return the crate's records of a job: in older versions, several steps may correspond to one job."""
@@ -134,7 +132,7 @@ class Choice:
         return file in self.digests and Path(file).exists() and _sha256(file) != self.digests[file]
 
     def _is_in_crate(self, file: str) -> bool:
-        return self.run.holds(file.removeprefix(RESULTS))
+        return self.source.run.holds(file.removeprefix(RESULTS))
 
     def is_stale(self, file: str) -> bool:
         """Return whether a file was taken earlier, but is outdated now."""
@@ -247,56 +245,27 @@ def known_data(run: Run) -> dict[str, str]:
     return {path.parts[2]: digest for path, digest in paths.items() if path.is_relative_to(FOLDER)}
 
 
-def choose(
-    source: Source,
-    jobs: Sequence[Job],
-    source_jobs: Sequence[Job],
-    config: Mapping[str, Any],
-    registry: Mapping[str, Dataset],
-) -> tuple[Choice, int]:
-    """Return the choice of results from another run, and the seed of the recheck.
-
-    `jobs` are the jobs of this run, with its complete configuration `config`; `source_jobs` are those of the
-    other run.
-    """
-    copies = {f for job in jobs for f in job.outputs if PurePosixPath(f).is_relative_to(FOLDER)}
-    registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
-    more = source_jobs, source, registered, config_digest(config)
-    chosen, seed = Choice(jobs, *more), source.seed
-    seed = secrets.randbelow(2**31) if seed is None else seed
-    if source.recheck:
-        candidates = [job for job in chosen.agreeing if not is_shown_job(job)]
-        # All results of changed code are taken or none of them, so any of them may be drawn.
-        drawn = draw(chosen.rewritten or candidates, source.recheck, seed)
-        chosen = Choice(jobs, *more, drawn={job.outputs[0] for job in drawn})
-    return chosen, seed
-
-
 def draw(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
     """Draw jobs at random without replacement."""
     return random.Random(seed).sample(sorted(jobs, key=lambda job: min(job.outputs)), min(count, len(jobs)))
 
 
-def describe(choice: Choice, source: Source) -> list[str]:
+def describe(choice: Choice) -> list[str]:
     """Describe taken results, results not taken with reasons, and remaining steps."""
-    n_files = sum(map(len, choice.taken.values()))
-    lines = [f"{source.name}: {n_files} results of {len(choice.taken)} steps are taken"]
+    n_files, recheck = sum(map(len, choice.taken.values())), choice.source.recheck
+    lines = [f"{choice.source.name}: {n_files} results of {len(choice.taken)} steps are taken"]
     if rewritten := ", ".join(sorted({job.rule for job in choice.rewritten})):
-        check = "if the drawn steps give the same bytes" if source.recheck else "without a check"
-        more = "" if source.recheck else "; --recheck N reruns N of their steps"
+        check = "if the drawn steps give the same bytes" if recheck else "without a check"
+        more = "" if recheck else "; --recheck N reruns N of their steps"
         lines.append(f"computed by code that has changed since, and taken {check}: {rewritten}{more}")
+    shown = [job for job in choice.made if is_shown_job(job)]
+    others = [job for job in choice.made if job.outputs and job not in shown]
     reasons: dict[str, Counter] = {}
-    for job in choice.made:
-        if (
-            choice.why[job]
-            and job.outputs
-            and not is_shown_job(job)
-            and job.outputs[0] not in choice.registered
-        ):
+    for job in others:
+        if choice.why[job] and job.outputs[0] not in choice.registered:
             reasons.setdefault(choice.why[job], Counter())[job.rule] += 1
     lines += [f"not taken, {why}: {_list_counts(rules)}" for why, rules in reasons.items()]
-    shown = [job for job in choice.made if is_shown_job(job)]
-    rules = Counter(job.rule for job in choice.made if job.outputs and job not in shown)
+    rules = Counter(job.rule for job in others)
     parts = [_list_counts(rules)] if rules else []
     parts += [f"{len(shown)} steps of tables, figures and the audit"] if shown else []
     return [*lines, f"to run: {', '.join(parts) or 'nothing'}"]
@@ -307,10 +276,8 @@ def _list_counts(rules: Counter) -> str:
 
 
 def take(
-    source: Source,
-    taken: Taken,
     choice: Choice,
-    seed: int,
+    taken: Taken,
     plan: Callable[[Sequence[str]], list[Job]],
     make: Callable[[Sequence[str]], int],
     unmark: Callable[[Sequence[str]], None],
@@ -321,7 +288,7 @@ def take(
     `plan` returns the jobs that Snakemake would run for given targets, and `make` runs them. `unmark` lets
     Snakemake forget that files are results of killed steps.
     """
-    records = [choice.record(job) for job in choice.agreeing]
+    name, records = choice.source.name, [choice.record(job) for job in choice.agreeing]
     drawn = [job for job in choice.jobs if choice.is_drawn(job)]
     targets = [file for job in drawn for file in job.outputs]
     results = choice.maker.keys() - choice.registered.keys()
@@ -336,26 +303,47 @@ def take(
     for file in files:
         if not choice.is_here(file):
             with atomic_path(file) as temporary:
-                shutil.copyfile(source.run.folder / file.removeprefix(RESULTS), temporary)
+                shutil.copyfile(choice.source.run.folder / file.removeprefix(RESULTS), temporary)
     _age([file for job in choice.agreeing for file in job.outputs if file not in choice.noted], moment)
     if killed := read_unfinished(Path()).intersection(files):
         unmark(sorted(killed))
 
     def make_ahead(targets: Sequence[str]) -> int:
-        return _make_ahead(choice, source.name, targets, moment, plan, make, say)
+        """Compute targets in rounds; without targets, compute missing files that would cause reruns.
+
+        Snakemake reruns all steps that depend on a file computed in the same run. Files computed in advance,
+        with the bytes of the other run, get the age of the taken files.
+        """
+        needed = {file for job in choice.made for file in job.outputs}
+        while True:
+            jobs = [job for job in plan(targets) if job.outputs]
+            waiting = {file for job in jobs for file in job.outputs}
+            ready = [job for job in jobs if waiting.isdisjoint(job.inputs) and job.outputs[0] in needed]
+            if not ready or not (targets or any(job.follows for job in jobs)):
+                return 0
+            say(f"before the run: {', '.join(sorted({job.rule for job in ready}))}")
+            files = [file for job in ready for file in job.outputs]
+            if code := make(files):
+                return code
+            for file in filter(choice.is_unequal, files):
+                say(f"{file}: was computed here with other bytes than in {name}")
+                choice.is_outdated = True
+            _age([file for file in files if not choice.is_unequal(file)], moment)
+            if choice.is_outdated and not targets:
+                return 0
 
     if not drawn:
         return make_ahead([])
     if code := make_ahead(targets):
         return code
-    unequal = [job for job in drawn if any(map(choice.is_unequal, job.outputs))]
-    share = f"{len(drawn) - len(unequal)} of {len(drawn)} steps drawn by the seed {seed} gave the same bytes"
+    n_drawn, unequal = len(drawn), [job for job in drawn if any(map(choice.is_unequal, job.outputs))]
+    share = f"{n_drawn - len(unequal)} of {n_drawn} steps drawn by the seed {choice.seed} gave the same bytes"
     if unequal:
         _remove(choice.digests.keys() - here)
         forget_taken(HERE)
-        raise InputError(f"{source.name}: {share}; no result is taken")
-    say(f"{share}; at most {1 - 0.05 ** (1 / len(drawn)):.0%} of the steps give other bytes (95% confidence)")
-    report = {"seed": seed, "drawn": [min(job.outputs) for job in drawn], "equal": len(drawn)}
+        raise InputError(f"{name}: {share}; no result is taken")
+    say(f"{share}; at most {1 - 0.05 ** (1 / n_drawn):.0%} of the steps give other bytes (95% confidence)")
+    report = {"seed": choice.seed, "drawn": [min(job.outputs) for job in drawn], "equal": n_drawn}
     note_taken(HERE, replace(taken, recheck=report), records)
     return make_ahead([])
 
@@ -372,39 +360,6 @@ def _time_of_taken(choice: Choice, results: Collection[str]) -> int:
 
 def _read_time(file: str) -> int:
     return os.stat(file).st_mtime_ns
-
-
-def _make_ahead(
-    choice: Choice,
-    name: str,
-    targets: Sequence[str],
-    moment: int,
-    plan: Callable[[Sequence[str]], list[Job]],
-    make: Callable[[Sequence[str]], int],
-    say: Callable[[str], None],
-) -> int:
-    """Compute targets in rounds; without targets, compute missing files that would cause reruns.
-
-    Snakemake reruns all steps that depend on a file computed in the same run. Files computed in advance, with
-    the bytes of the other run, get the age of the taken files. Return an exit code.
-    """
-    needed = {file for job in choice.made for file in job.outputs}
-    while True:
-        jobs = [job for job in plan(targets) if job.outputs]
-        waiting = {file for job in jobs for file in job.outputs}
-        ready = [job for job in jobs if waiting.isdisjoint(job.inputs) and job.outputs[0] in needed]
-        if not ready or not (targets or any(job.follows for job in jobs)):
-            return 0
-        say(f"before the run: {', '.join(sorted({job.rule for job in ready}))}")
-        files = [file for job in ready for file in job.outputs]
-        if code := make(files):
-            return code
-        for file in filter(choice.is_unequal, files):
-            say(f"{file}: was computed here with other bytes than in {name}")
-            choice.is_outdated = True
-        _age([file for file in files if not choice.is_unequal(file)], moment)
-        if choice.is_outdated and not targets:
-            return 0
 
 
 def describe_made(choice: Choice) -> list[str]:

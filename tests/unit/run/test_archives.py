@@ -19,11 +19,13 @@ ITEM = (
     ' </run.zip>; rel="item"; type="application/zip"'
 )
 TWO = f'{ITEM}, </b.zip>; rel="item"'
+HTTPS = download.SCHEMES
 SET = {"Link": '</links>; rel="linkset"; type="application/linkset+json", </x>; rel="cite-as"'}
 
 
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch):
+    monkeypatch.setattr(download, "SCHEMES", ("https", "http"))
     monkeypatch.setattr(download.time, "sleep", lambda seconds: None)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
@@ -40,7 +42,7 @@ def resolver(monkeypatch):
 
 def fetch(address, folder, said=None, max_bytes=25_600):
     say = [].append if said is None else said.append
-    return fetch_archive(address, folder, max_bytes, say, insecure=True)
+    return fetch_archive(address, folder, max_bytes, say)
 
 
 def linkset(*items):
@@ -100,7 +102,8 @@ def test_no_more_than_the_limit_is_downloaded(tmp_path):
         fetch(url, tmp_path, max_bytes=1000)
 
 
-def test_only_https_is_taken(tmp_path):
+def test_only_https_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "SCHEMES", HTTPS)
     for address in ("http://a.org/crate.zip", "file:///etc/passwd"):
         with pytest.raises(InputError, match="not an https address"):
             fetch_archive(address, tmp_path, 10, print)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import get_args, get_origin
@@ -11,7 +12,7 @@ import yaml
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, read_yaml
-from biaslab.core.settings import fields_of, merge, setting_of
+from biaslab.core.settings import complete, fields_of, merge, setting_of
 from biaslab.run import config as configuration
 from biaslab.run.plan import make_plan
 
@@ -77,6 +78,13 @@ def test_presets_are_valid_alone_and_over_the_shipped_configuration(preset):
     assert alone == overlaid
 
 
+def test_every_example_in_the_comments_of_the_template_has_known_keys():
+    template = (ROOT / "config/config.yaml").read_text(encoding="utf-8")
+    switched = yaml.safe_load(re.sub(r"^# (?=(?: *)[a-z_]+:)", "", template, flags=re.M))
+    assert {"origins", "fairness_testing", "hate_speech"} <= set(switched)
+    complete(configuration.settings(), switched, "config/config.yaml")
+
+
 def test_defaults_fill_what_is_missing_and_leave_the_input_alone():
     raw = {"origins": {"setups": {"mine": {"glove": {"dimension": 50}}}, "run": ["mine"]}}
     setups = configuration.load(raw, ROOT)["origins"]["setups"]
@@ -113,8 +121,6 @@ SAMPLE, TEXT = "origins.setups.sample", "fairness_testing.text"
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("setups", "{sample: {}}", "has moved; write it as origins.setups"),
-        (f"{TEXT}.corpora.own.format", "table", "has moved; write it as corpora.own.format"),
         ("hate_speech.corpora", "{own: {}}", "there is no corpus 'own'"),
         ("sed", "3", "unknown key; did you mean 'seed'?"),
         ("zzz", "3", "known here: seed, areas, corpora, origins"),

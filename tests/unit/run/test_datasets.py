@@ -1,50 +1,20 @@
 import gzip
 import hashlib
 import re
-import shutil
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import web_data as web
 from biaslab.cli import app
-from biaslab.core.errors import InputError
-from biaslab.core.io import write_tsv
-from biaslab.run import datasets
+from biaslab.run import datasets, download
+from refusals import refusal
 
-WORKFLOW = Path(__file__).parents[3] / "workflow"
-REGISTRY = WORKFLOW / "resources/datasets.tsv"
+REGISTRY = Path(__file__).parents[3] / "workflow/resources/datasets.tsv"
 DATA = b"the registered bytes"
 SHA256 = hashlib.sha256(DATA).hexdigest()
-ROW = {
-    "name": "mine",
-    "version": "1",
-    "origin": "local",
-    "location": "-",
-    "filename": "folder/mine.txt",
-    "size": str(len(DATA)),
-    "sha256": SHA256,
-    "licence": "CC0",
-    "note": "ask the owner",
-}
-
-
-@pytest.fixture
-def table(tmp_path):
-    """Write rows as a registry, beside a copy of the schema; return its path."""
-    (tmp_path / "schemas").mkdir()
-    (tmp_path / "resources").mkdir()
-    shutil.copy(WORKFLOW / "schemas/datasets.schema.yaml", tmp_path / "schemas")
-
-    def write(*rows):
-        path = tmp_path / "resources/datasets.tsv"
-        write_tsv(path, pd.DataFrame([ROW | row for row in rows]))
-        return path
-
-    return write
 
 
 @pytest.fixture
@@ -58,13 +28,6 @@ def copy(tmp_path):
         return path
 
     return write
-
-
-def refusal(function, *arguments, **options):
-    with pytest.raises(InputError) as caught:
-        function(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def test_the_shipped_registry_is_valid_and_its_package_files_are_the_registered_ones(tmp_path):
@@ -219,15 +182,17 @@ def test_fetch_refuses_folders_and_what_has_no_checksum(table, copy, tmp_path, s
 
 
 @pytest.fixture
-def fetched(monkeypatch, tmp_path):
+def fetched(monkeypatch, tmp_path, table):
     """Fetch a dataset from an address of this machine; return the path of the output."""
-    monkeypatch.setattr(datasets, "download", partial(datasets.download, insecure=True))
+    monkeypatch.setattr(download, "SCHEMES", ("http",))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     def run(url):
-        row = ROW | {"origin": "url", "location": url}
+        row = {"origin": "url", "location": "https://example.org/x"}
+        dataset = replace(datasets.load_registry(table(row))["mine"], location=url)
         out = tmp_path / "out/mine.txt"
-        datasets.fetch("mine", {"mine": datasets.Dataset(**row)}, out=out, downloads=tmp_path / "downloads")
+        datasets.fetch("mine", {"mine": dataset}, out=out)
         return out
 
     return run
@@ -238,7 +203,7 @@ def test_a_download_is_kept_and_copied(fetched, tmp_path):
         fetched(url).unlink()
         assert fetched(url).read_bytes() == DATA
     assert len(asked) == 1
-    assert (tmp_path / f"downloads/{SHA256}/mine.txt").read_bytes() == DATA
+    assert (datasets.DOWNLOADS / f"{SHA256}/mine.txt").read_bytes() == DATA
 
 
 def test_a_failed_download_says_what_to_do_and_writes_nothing(fetched, tmp_path):
@@ -252,7 +217,7 @@ def test_a_failed_download_says_what_to_do_and_writes_nothing(fetched, tmp_path)
 def test_what_was_kept_and_has_changed_is_refused(fetched, tmp_path):
     with web.served(web.file(DATA)) as (url, _):
         fetched(url).unlink()
-        (tmp_path / f"downloads/{SHA256}/mine.txt").write_bytes(b"changed")
+        (datasets.DOWNLOADS / f"{SHA256}/mine.txt").write_bytes(b"changed")
         assert "wrong checksum for the dataset 'mine'" in refusal(fetched, url)
 
 

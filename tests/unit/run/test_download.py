@@ -14,7 +14,8 @@ from biaslab.run.download import UnreachableError, download
 
 DATA = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(DATA).hexdigest()
-FILE = {"name": "mine", "size": len(DATA), "sha256": SHA256, "insecure": True}
+FILE = {"name": "mine", "size": len(DATA), "sha256": SHA256}
+HTTPS = module.SCHEMES
 UNKNOWN = {"size": None, "sha256": "", "max_bytes": len(DATA)}
 
 
@@ -23,6 +24,7 @@ def waits(monkeypatch):
     """Do not wait between attempts, and use no proxy; return the seconds that would have been waited."""
     waited = []
     monkeypatch.setattr(module.time, "sleep", waited.append)
+    monkeypatch.setattr(module, "SCHEMES", ("https", "http"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return waited
 
@@ -204,11 +206,11 @@ def test_a_link_from_outside_to_this_network_is_refused(place):
     module.check_link(origin, "https://203.0.114.2/")
 
 
-def test_only_https_unless_it_is_said(target):
+def test_only_https_is_taken(target, monkeypatch):
+    monkeypatch.setattr(module, "SCHEMES", HTTPS)
     with web.served(web.file(DATA)) as (url, asked):
         for address in (url, "file:///etc/passwd"):
-            assert "not an https address" in refusal(address, target, insecure=False)
-        assert "not an https address" in refusal("file:///etc/passwd", target)
+            assert "not an https address" in refusal(address, target)
     assert asked == []
 
 
@@ -245,14 +247,14 @@ def test_what_is_there_is_used_where_nothing_can_be_written(target, monkeypatch)
     target.parent.mkdir()
     target.write_bytes(DATA)
     monkeypatch.setattr(module, "locked_folder", None)
-    download("https://data.invalid/file", target, **(FILE | {"insecure": False}))
+    download("https://data.invalid/file", target, **FILE)
 
 
 def test_a_full_disk_is_said(target, monkeypatch):
     def full(file):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module, "_flush", full)
+    monkeypatch.setattr(module.os, "fsync", full)
     with web.served(web.file(DATA)) as (url, _):
         assert refusal(url, target).startswith(f"cannot write {target}: No space left on device; free space")
 

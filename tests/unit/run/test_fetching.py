@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.run import datasets, fetching
+from biaslab.run import datasets
 from biaslab.run.arguments import only_looks
 from biaslab.run.datasets import Dataset, verified_copy
 from biaslab.run.download import UnreachableError
@@ -48,7 +48,7 @@ def net(monkeypatch):
         raise UnreachableError("no network")
 
     monkeypatch.setattr(datasets, "download", refuse)
-    monkeypatch.setattr(fetching, "wheel_file", refuse)
+    monkeypatch.setattr(datasets, "wheel_file", refuse)
     return asked
 
 

@@ -2,15 +2,12 @@
 
 import hashlib
 import json
-import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from biaslab.cli import app
-from biaslab.core.io import write_tsv
 from biaslab.run.datasets import FOLDER, load_registry
 from biaslab.run.fetching import FAILED, FETCH, HERE, LICENCE, MAKE, OWN, _remember, inventory
 
@@ -32,20 +29,14 @@ STATES = {name: state for name, (_, state) in ROWS.items()}
 
 
 @pytest.fixture
-def registry(tmp_path, monkeypatch):
+def registry(tmp_path, monkeypatch, table):
     """Make a folder to work in with a registry; return the path of its table."""
     monkeypatch.chdir(tmp_path)
-    for folder in ("schemas", "resources"):
-        Path(folder).mkdir()
-    shutil.copy(ROOT / "workflow/schemas/datasets.schema.yaml", "schemas")
-    base = {"version": "1", "origin": "local", "location": "-", "filename": "f.txt", "size": "664630"}
-    base |= {"sha256": SHA256, "licence": "CC0", "note": "ask the owner"}
-    rows = [{"name": name} | base | row for name, (row, _) in ROWS.items()]
-    write_tsv("resources/datasets.tsv", pd.DataFrame(rows))
+    base = {"filename": "f.txt", "size": "664630", "sha256": SHA256}
+    path = table(*({"name": name} | base | row for name, (row, _) in ROWS.items()))
     copy = FOLDER / "copied/f.txt"
     copy.parent.mkdir(parents=True)
     copy.write_bytes(DATA)
-    path = tmp_path / "resources/datasets.tsv"
     _remember(load_registry(path)["failed"], "no connection")
     return path
 
@@ -59,7 +50,7 @@ def listed(registry, *options):
 
 def test_own_copies_of_the_configuration_are_here(registry):
     own = {"mirror": None, "paths": {"asked-for": "."}}
-    assert {e.name: e.state for e in inventory(load_registry(registry), own)}["asked-for"] == HERE
+    assert {e["name"]: e["state"] for e in inventory(load_registry(registry), own)}["asked-for"] == HERE
 
 
 def test_table_and_json_have_a_row_a_dataset_and_nothing_is_fetched(registry):

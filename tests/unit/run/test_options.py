@@ -1,4 +1,4 @@
-"""Groups of options, numbers in an option, and the start of the command."""
+"""Groups of options, and the start of the command."""
 
 import subprocess
 import sys
@@ -10,8 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from biaslab.core.errors import InputError
-from biaslab.run.options import grouped, numbers
+from biaslab.run.options import grouped
 
 Size = Annotated[int, typer.Option(help="How large.", min=1)]
 
@@ -70,26 +69,6 @@ def test_limits_of_a_field_hold(arguments, problem):
     result = invoke(show, "x", "--first", "one", *arguments)
     assert result.exit_code == 2
     assert problem in result.output
-
-
-def test_numbers():
-    assert numbers("10,3", "--sizes", int, "1,2") == [10, 3]
-    assert numbers("0,.5", "--weights", float, "1,2") == [0.0, 0.5]
-    assert numbers("", "--sizes", int, "1,2") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "message"),
-    [
-        ("1,2.5", int, "--sizes 1,2.5: not whole numbers; write for instance 1,2"),
-        ("1,,2", int, "--sizes 1,,2: not whole numbers; write for instance 1,2"),
-        ("1,a", float, "--sizes 1,a: not numbers; write for instance 1,2"),
-    ],
-)
-def test_what_are_no_numbers(text, kind, message):
-    with pytest.raises(InputError) as caught:
-        numbers(text, "--sizes", kind, "1,2")
-    assert str(caught.value) == message
 
 
 def test_the_command_starts_without_the_libraries_of_its_steps():

@@ -4,12 +4,11 @@ import gzip
 import hashlib
 import io
 import json
-import shutil
 import sys
 import tarfile
 from collections.abc import Callable
 from contextlib import redirect_stderr
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from unittest.mock import patch
 
@@ -23,7 +22,7 @@ from biaslab.cli import main
 from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_yaml
-from biaslab.core.io import read_npz, write_tsv
+from biaslab.core.io import read_npz
 from biaslab.fairness_testing import clusters
 from biaslab.hate_speech import news
 from biaslab.run.datasets import DOWNLOADS, Dataset, make, recipes
@@ -209,17 +208,13 @@ def pem(tmp_path_factory):
 
 
 @pytest.fixture
-def workplace(tmp_path, monkeypatch):
+def workplace(tmp_path, monkeypatch, table):
     """Make a folder to work in with a registry of one dataset; return the function that registers it."""
     monkeypatch.chdir(tmp_path)
-    for folder in ("schemas", "resources"):
-        Path(folder).mkdir()
-    shutil.copy(WORKFLOW / "schemas/datasets.schema.yaml", "schemas")
 
     def register(recipe):
         dataset = registered(recipe, tmp_path)
-        table = pd.DataFrame([{field.name: getattr(dataset, field.name) for field in fields(Dataset)}])
-        write_tsv("resources/datasets.tsv", table)
+        table(asdict(dataset))
         return dataset
 
     return register

@@ -115,6 +115,8 @@ def test_results_without_their_records_are_refused(tmp_path, is_whole):
     [
         (lambda records: records[0].update(outputs={"results/../x": "0" * 64}), "not a list of step records"),
         (lambda records: records[0].update(code=1), "not a list of step records"),
+        (lambda records: records[0].update(outputs={}), "not a list of step records"),
+        (lambda records: records[0]["inputs"].update(x="12"), "not a list of step records"),
         (lambda records: records.append(records[0]), "two steps made"),
         (
             lambda records: records[0]["inputs"].update({f"results/{TABLE}": "0" * 64}),

@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.tables import Table
 from biaslab.run.area import FIGURE, SUFFIXES, TEST, UNIT, Unit, figure, items_of, load_area, table
 from biaslab.run.reports import write_report
+from refusals import refusal
 
 UNITS = [Unit("one", ("t",), {"depth": {"epochs": 3}}, {"claims": "claims.tsv"}), Unit("two")]
 
@@ -43,13 +43,6 @@ def results(tmp_path):
     return tmp_path
 
 
-def refusal(*arguments, **options):
-    with pytest.raises(InputError) as caught:
-        write_report(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 def test_items_are_made_of_the_units_of_the_run_alone(results):
     said = []
     written = write_report(AREA, UNITS, results, say=said.append)
@@ -64,7 +57,7 @@ def test_single_items_can_be_written(results):
     assert write_report(AREA, UNITS, results, only=["line"]) == ["one/figures/line_t"]
     assert not (results / "made/tables").exists()
     assert "unknown item 'lin' (known: shares, line); did you mean" in refusal(
-        AREA, UNITS, results, only=["lin"]
+        write_report, AREA, UNITS, results, only=["lin"]
     )
 
 
@@ -75,13 +68,13 @@ def test_a_path_names_one_of_two_items_that_have_the_same_stem(results):
 
 
 def test_a_figure_whose_function_writes_nothing_is_an_error(results):
-    message = refusal(replace(AREA, items=items_of(draw_nothing)), UNITS, results)
+    message = refusal(write_report, replace(AREA, items=items_of(draw_nothing)), UNITS, results)
     assert message.startswith(f"{__name__}.draw_nothing did not write one/figures/empty.svg")
 
 
 def test_what_is_missing_is_refused(results):
-    assert "no unit to report on" in refusal(AREA, [], results)
+    assert "no unit to report on" in refusal(write_report, AREA, [], results)
     without = [replace(UNITS[0], options={})]
-    assert "one: the option depth.epochs is missing" in refusal(AREA, without, results)
+    assert "one: the option depth.epochs is missing" in refusal(write_report, AREA, without, results)
     (results / "made/two/shares.tsv").unlink()
-    assert "two/shares.tsv: no such file" in refusal(AREA, UNITS, results)
+    assert "two/shares.tsv: no such file" in refusal(write_report, AREA, UNITS, results)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from biaslab.run.root import CARRIED, is_repository, located, repository, resource
+from biaslab.run.root import CARRIED, is_repository, located, repository
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,7 +28,6 @@ def test_this_checkout_is_found_from_any_folder(tmp_path, monkeypatch):
     assert repository() == Path()
     monkeypatch.chdir(tmp_path)
     assert repository() == ROOT
-    assert resource("datasets.tsv").is_file()
 
 
 def test_the_folder_comes_before_the_package_and_this_before_its_checkout(tmp_path, workflow):

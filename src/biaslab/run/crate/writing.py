@@ -4,10 +4,9 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, write_json, write_text
@@ -33,27 +32,23 @@ def write_crate(
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError(f"{out}: lies in the results folder; name another place")
-    _check_new(out)
-    return write_record(read_record(results, more, leave_out), out, root)
-
-
-def _check_new(out: Path) -> None:
     if out.suffix != ARCHIVE and out.exists():
         raise InputError(f"{out}: already exists; name a new folder or an archive ({ARCHIVE})")
-
-
-def write_record(record: Record, out: Path, root: Path) -> list[str]:
-    """Write the crate of a run from its record."""
-    _check_new(out)
-    with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
-        files = [*workflow_files(root), *_written(record, Path(folder))]
+    record = read_record(results, more, leave_out)
+    with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as temporary:
+        files = [*workflow_files(root), *_written(record, Path(temporary))]
         metadata, notices = describe(record, files, root)
         text = json.dumps(metadata, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        packed = sorted([*files, *record.outputs], key=lambda file: file.place)
+        write_text(Path(temporary, METADATA), text)
+        contents = sorted((file.place, file.source) for file in [*files, *record.outputs])
+        contents.insert(0, (METADATA, Path(temporary, METADATA)))
+        # Readers expect an entry for each folder in the metadata.
+        names = (entity["@id"] for entity in metadata["@graph"])
+        folders = sorted(n for n in names if n.endswith("/") and n != "./" and ":" not in n)
         if out.suffix == ARCHIVE:
-            _write_archive(out, packed, text, _folders(metadata), record.ended)
+            _write_archive(out, contents, folders, record.ended)
         else:
-            _write_folder(out, packed, text, _folders(metadata))
+            _write_folder(out, contents, folders)
     return notices
 
 
@@ -69,42 +64,33 @@ def _written(record: Record, folder: Path) -> list[Packed]:
     return [Packed(place, file, sha256_file(file)) for place, file in files.items()]
 
 
-def _folders(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the folders in the metadata, because readers expect an entry for each of them."""
-    names = (entity["@id"] for entity in metadata["@graph"])
-    return sorted(name for name in names if name.endswith("/") and name != "./" and ":" not in name)
-
-
 def _write_archive(
-    out: Path, packed: Sequence[Packed], metadata: str, folders: Sequence[str], ended: datetime
+    out: Path, contents: Sequence[tuple[str, Path]], folders: Sequence[str], ended: datetime
 ) -> None:
-    """Write a zip archive with sorted members, all dated to the end of the run."""
+    """Write a zip archive with members that are all dated to the end of the run."""
     time = max(ended.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     with atomic_path(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        for place, source in [(METADATA, None), *((file.place, file.source) for file in packed)]:
+        for place, source in contents:
             member = zipfile.ZipInfo(place, time)
             member.compress_type, member.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
-            data = metadata.encode() if source is None else source.read_bytes()
-            archive.writestr(member, data, compresslevel=_LEVEL)
+            archive.writestr(member, source.read_bytes(), compresslevel=_LEVEL)
         for folder in folders:
             member = zipfile.ZipInfo(folder, time)
             member.external_attr = 0o40755 << 16 | _IS_FOLDER
             archive.writestr(member, b"")
 
 
-def _write_folder(out: Path, packed: Sequence[Packed], metadata: str, folders: Sequence[str]) -> None:
+def _write_folder(out: Path, contents: Sequence[tuple[str, Path]], folders: Sequence[str]) -> None:
     """Write a temporary folder, and rename it when it is complete."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
             folder = Path(temporary, out.name)
-            for file in packed:
-                place = folder / file.place
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file.source, place)
             for name in folders:
                 (folder / name).mkdir(parents=True, exist_ok=True)
-            (folder / METADATA).write_text(metadata, encoding="utf-8", newline="\n")
+            for place, source in contents:
+                (folder / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, folder / place)
             folder.rename(out)
     except OSError as error:
         raise InputError(

@@ -1,4 +1,4 @@
-"""A Snakemake logger plugin that writes the planned jobs of a dry run to a file, one JSON object a line."""
+"""A Snakemake logger plugin that writes the planned jobs of a dry run to a file, one JSON list a line."""
 
 import json
 import os
@@ -9,13 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from biaslab.run.jobs import VARIABLE
 
-_KEYS = {
-    "rule": "rule_name",
-    "inputs": "input",
-    "outputs": "output",
-    "command": "shellcmd",
-    "reason": "reason",
-}
+_FIELDS = ("rule_name", "input", "output", "shellcmd", "reason")
 
 
 class LogHandler(LogHandlerBase):
@@ -26,6 +20,6 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: LogRecord) -> None:
         """Write the record of a job; skip other records."""
         if getattr(record, "event", None) == LogEvent.JOB_INFO:
-            job = {key: getattr(record, name) for key, name in _KEYS.items()}
+            job = [getattr(record, name) for name in _FIELDS]
             with open(os.environ[VARIABLE], "a", encoding="utf-8") as file:
                 file.write(json.dumps(job) + "\n")
