@@ -41,6 +41,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, cross_val_predict
 from generated import RECORDED, ROOT, claims_of, named_tables, registered
 
 from biaslab.audit.claims import Claim
@@ -48,16 +50,21 @@ from biaslab.audit.expressions import columns_of
 from biaslab.audit.measure import read_parquet_columns
 from biaslab.audit.own import freeze_claims
 from biaslab.core.files import read_text_table
-from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
+from biaslab.origins.attribution.estimates import SET
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED
 from biaslab.origins.checks import foreign
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
+from biaslab.origins.sets.selection import members
 from biaslab.run.areas import AREAS
 from biaslab.run.crate import RESULTS as CRATED
 from biaslab.run.crate.contents import CONFIG
 from biaslab.run.crate.writing import write_crate
 from biaslab.run.manifest import MANIFEST
 from biaslab.run.resources import job_costs
+
+DAMPED = "newton, damped"
+"""The title of newton with the damping that follows from the training."""
 
 BENCHMARK = {
     "documents.parquet": ["document", "id", "n_tokens"],
@@ -200,18 +207,45 @@ def record_benchmark(setup: Path, to: Path) -> None:
 def record_others(results: Path, setup: str, to: Path) -> None:
     """Write what attributions say that the workflow leaves out, of each test: ``others/TEST.parquet``.
 
-    Of newton what it says with the damping that follows from the training.
+    Of newton what it says with damping.
     """
     config = results / "config.json"
     opened, glove, seed = open_setup(setup, results, config), glove_of(setup, config), seed_of(config)
     for weat in opened.weats:
         made = {
             title: foreign.estimate(name, opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1)
-            for title, name in ((UNROLLED, UNROLLED), ("newton, damped", "newton"))
+            for title, name in ((UNROLLED, UNROLLED), (DAMPED, "newton"))
         }
         copy = to / "others" / f"{weat}.parquet"
         copy.parent.mkdir(parents=True, exist_ok=True)
         write_parquet(copy, pd.DataFrame(made).rename_axis("document").reset_index())
+
+
+def record_sets(results: Path, setup: str, to: Path) -> None:
+    """Add what damped newton says of whole subsets, and its weighted sum with unrolled, to the removals.
+
+    The weights are fitted to nine tenths of the subsets of a size, and used for the last tenth.
+    """
+    config = results / "config.json"
+    opened, glove, seed = open_setup(setup, results, config), glove_of(setup, config), seed_of(config)
+    subsets = members(read_parquet(to / "lds/subsets.parquet"))
+    removals = read_tsv(to / "lds/removals.tsv")
+    tables, folds = [removals], KFold(10, shuffle=True, random_state=seed)
+    for weat in opened.weats:
+        given = opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1
+        unrolled = read_parquet(to / "others" / f"{weat}.parquet")[UNROLLED]
+        said = pd.DataFrame({
+            "set": list(subsets),
+            "damped": -foreign.estimate("newton", *given, list(subsets.values())),
+            "unrolled": [-unrolled[documents].sum() for documents in subsets.values()],
+        })  # fmt: skip
+        of_test = removals[removals["weat"] == weat].drop_duplicates("set")
+        for _, rows in of_test.groupby("size"):
+            both = rows[["set"]].merge(said, on="set")[["damped", "unrolled"]].to_numpy()
+            weighted = cross_val_predict(LinearRegression(), both, rows["observed_mean"], cv=folds)
+            tables.append(rows.assign(estimator=DAMPED, form=SET, change=both[:, 0]))
+            tables.append(rows.assign(estimator=f"{UNROLLED} and {DAMPED}", form="weighted", change=weighted))
+    write_tsv(to / "lds/removals.tsv", pd.concat(tables, ignore_index=True))
 
 
 def measured_setups(results: Path) -> dict[str, list[str]]:
@@ -287,5 +321,6 @@ if __name__ == "__main__":
         results, setup = Path(sys.argv[2]), "origins/attribution"
         record_benchmark(results / setup, RECORDED / "attribution" / setup)
         record_others(results, "attribution", RECORDED / "attribution" / setup)
+        record_sets(results, "attribution", RECORDED / "attribution" / setup)
     else:
         record(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

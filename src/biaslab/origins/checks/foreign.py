@@ -27,7 +27,7 @@ from biaslab.origins.attribution.estimates import SUM, read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.attribution.tables import estimate_documents
+from biaslab.origins.attribution.tables import estimate_documents, estimate_sets
 from biaslab.origins.checks.brittleness import candidates
 from biaslab.origins.checks.lds import mask, reliability_of_means
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
@@ -137,9 +137,15 @@ def write_recalled(
 
 
 def estimate(
-    name: str, results: Path, word_sets: Path, parameters: GloveParameters, seed: int, threads: int
+    name: str,
+    results: Path,
+    word_sets: Path,
+    parameters: GloveParameters,
+    seed: int,
+    threads: int,
+    sets: Sequence[np.ndarray] | None = None,
 ) -> np.ndarray:
-    """Return the estimates of an attribution for every document, averaged over baselines: (n_documents,)."""
+    """Return the estimates of an attribution, averaged over baselines: of every document, or of each set."""
     batches = sorted(results.glob("embeddings/baseline/batch-*.npz"), key=lambda p: (len(p.name), p.name))
     if not batches:
         raise InputError(
@@ -152,7 +158,10 @@ def estimate(
     files = (results / file for file in ("cooccurrence.npz", "corpus.npz", "vocabulary.tsv"))
     scanner, (test,) = read_scanner(batches, *files, [word_sets], influence, threads)
     scanner.training = Training(parameters, seed)
-    return estimate_documents(name, scanner, test).values.mean(axis=0)
+    estimates = (
+        estimate_documents(name, scanner, test) if sets is None else estimate_sets(name, scanner, test, sets)
+    )
+    return estimates.values.mean(axis=0)
 
 
 def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
