@@ -127,10 +127,12 @@ def printed_numbers(units: Sequence[Results], ids: pd.Series) -> pd.Series:
 
 def over_seeds(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
     """Return ``n_seeds``, ``VALUE_mean`` and ``VALUE_sd`` (ddof 1) of the values that are not missing."""
-    ends = {"mean": "mean", "sd": "std"}
-    columns = {f"{value}_{end}": (value, how) for value in values for end, how in ends.items()}
-    groups = data.groupby(list(keys), sort=False)
-    return groups.agg(n_seeds=("seed", "nunique"), **columns).reset_index()
+    columns = [*keys, "n_seeds", *(f"{value}_{end}" for value in values for end in ("mean", "sd"))]
+    rows = []
+    for key, part in data.groupby(list(keys), sort=False):  # a grouped mean may differ in the last digit
+        numbers = [number for value in values for number in (part[value].mean(), part[value].std())]
+        rows.append([*key, part["seed"].nunique(), *numbers])
+    return pd.DataFrame(rows, columns=columns)
 
 
 def paired(values: pd.DataFrame, baselines: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:
