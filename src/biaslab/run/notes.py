@@ -13,7 +13,6 @@ RESULTS = "results/"
 NOTES = ".snakemake/metadata"
 """Folder of Snakemake's metadata, next to the results."""
 
-_MARKS = ".snakemake/incomplete"
 _LOGS = f"{RESULTS}logs/"
 _NOTED = ("rule", "input", "log", "params", "input_checksums")
 _OURS = re.compile(r"(?:^|.*/)(workflow/resources/.+|workflow/schemas/.+)")
@@ -36,11 +35,6 @@ def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[s
         except (ValueError, KeyError):  # a file that is being written
             continue
     return notes
-
-
-def read_unfinished(folder: Path) -> set[str]:
-    """Return the outputs of steps that were killed in a folder, as Snakemake marks them."""
-    return set(_named_files(folder / _MARKS))
 
 
 def _named_files(folder: Path) -> dict[str, Path]:

@@ -12,7 +12,7 @@ import secrets
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
@@ -28,7 +28,7 @@ from biaslab.run.datasets import FOLDER, Dataset
 from biaslab.run.extras import requirements
 from biaslab.run.jobs import Job
 from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
-from biaslab.run.notes import NOTES, read_notes, read_unfinished
+from biaslab.run.notes import NOTES, read_notes
 from biaslab.run.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.records import RESULTS, StepRecord
 from biaslab.run.steps import digests
@@ -43,6 +43,7 @@ from biaslab.run.taken import (
 
 HERE = Path(RESULTS)
 _LISTED = 10
+_TICK = 1000  # nanoseconds, the shortest time that Snakemake tells apart
 _NOTHING, _FILES, _SETTINGS, _AGAIN = (
     "not in it",
     "their inputs differ",
@@ -87,6 +88,7 @@ class Choice:
         self.digests = {f"{RESULTS}{name}": d for name, d in source.run.manifest["outputs"].items()}
         self.digests |= {name: d for record in steps for name, d in record.outputs.items()}
         self._read = {name: digest for record in steps for name, digest in record.inputs.items()}
+        self.results = self.maker.keys() - copies
         self.noted = read_notes(Path(NOTES), ()).keys()  # outputs of Snakemake in this folder
         self.before = {file for record in taken_records(HERE) for file in record.outputs} - self.noted
         self._recomputed: dict[Job, bool] = {}
@@ -143,6 +145,13 @@ class Choice:
         job = self.maker.get(file)
         agrees = job is not None and not self.why[job]
         return Path(file).exists() and not (self.is_unequal(file) if agrees else self.is_stale(file))
+
+    def is_kept(self, job: Job) -> bool:
+        """Return whether all results of a planned job are here and agree, and are not shown anew."""
+        makers = {self.maker[file] for file in job.outputs}
+        return not any(self.why[maker] or is_shown_job(maker) for maker in makers) and all(
+            map(self.is_here, job.outputs)
+        )
 
     def record(self, job: Job) -> StepRecord:
         """Return the record of an agreeing job, with its current inputs."""
@@ -286,27 +295,23 @@ def take(
     """Copy the taken results, and compute results that are needed before the run; return an exit code.
 
     `plan` returns the jobs that Snakemake would run for given targets, and `make` runs them. `unmark` lets
-    Snakemake forget that files are results of killed steps.
+    Snakemake forget how files were made here: by a killed step, say, or from a checkout in another place.
     """
     name, records = choice.source.name, [choice.record(job) for job in choice.agreeing]
     drawn = [job for job in choice.jobs if choice.is_drawn(job)]
     targets = [file for job in drawn for file in job.outputs]
-    results = choice.maker.keys() - choice.registered.keys()
-    _remove([*targets, *filter(choice.is_stale, results)])
+    _remove([*targets, *filter(choice.is_stale, choice.results)])
     here = {file for file in choice.digests if choice.is_here(file)}
     rewritten = tuple(sorted({*taken.rewritten, *(job.rule for job in choice.rewritten)}))
     n_steps = max(taken.steps, len(choice.taken))
     taken = replace(taken, steps=n_steps, rewritten=rewritten, config=choice.config)
     note_taken(HERE, taken, records)
-    moment = _time_of_taken(choice, results)
-    files = [file for files in choice.taken.values() for file in files]
-    for file in files:
-        if not choice.is_here(file):
-            with atomic_path(file) as temporary:
-                shutil.copyfile(choice.source.run.folder / file.removeprefix(RESULTS), temporary)
-    _age([file for job in choice.agreeing for file in job.outputs if file not in choice.noted], moment)
-    if killed := read_unfinished(Path()).intersection(files):
-        unmark(sorted(killed))
+    moment = _time_of_agreeing(choice)
+    for file in [file for files in choice.taken.values() for file in files if not choice.is_here(file)]:
+        with atomic_path(file) as temporary:
+            shutil.copyfile(choice.source.run.folder / file.removeprefix(RESULTS), temporary)
+    _arrange_times(choice, moment)
+    forgotten: set[str] = set()
 
     def make_ahead(targets: Sequence[str]) -> int:
         """Compute targets in rounds; without targets, compute missing files that would cause reruns.
@@ -317,6 +322,11 @@ def take(
         needed = {file for job in choice.made for file in job.outputs}
         while True:
             jobs = [job for job in plan(targets) if job.outputs]
+            kept = {file for job in jobs if not job.follows and choice.is_kept(job) for file in job.outputs}
+            if not kept <= forgotten:
+                unmark(sorted(kept - forgotten))
+                forgotten.update(kept)
+                continue
             waiting = {file for job in jobs for file in job.outputs}
             ready = [job for job in jobs if waiting.isdisjoint(job.inputs) and job.outputs[0] in needed]
             if not ready or not (targets or any(job.follows for job in jobs)):
@@ -328,7 +338,9 @@ def take(
             for file in filter(choice.is_unequal, files):
                 say(f"{file}: was computed here with other bytes than in {name}")
                 choice.is_outdated = True
-            _age([file for file in files if not choice.is_unequal(file)], moment)
+            for file in filter(os.path.exists, files):
+                if not choice.is_unequal(file):
+                    os.utime(file, ns=(moment, moment))
             if choice.is_outdated and not targets:
                 return 0
 
@@ -348,14 +360,33 @@ def take(
     return make_ahead([])
 
 
-def _time_of_taken(choice: Choice, results: Collection[str]) -> int:
-    """Return a time for taken results: that of the oldest result here, but not before that of any input.
+def _time_of_agreeing(choice: Choice) -> int:
+    """Return the time of the oldest result here, but not before that of any input.
 
     Files that no step makes have their recorded bytes, so their later times are no reason to rerun anything.
     """
-    oldest = min(map(_read_time, filter(choice.is_here, results)), default=time.time_ns())
+    oldest = min(map(_read_time, filter(choice.is_here, choice.results)), default=time.time_ns())
     inputs = {file for job in choice.agreeing for file in job.inputs if file not in choice.maker}
     return max([oldest, *map(_read_time, filter(os.path.isfile, inputs))])
+
+
+def _arrange_times(choice: Choice, moment: int) -> None:
+    """Set the times of results, so that Snakemake reruns none that agrees and all others that it would rerun.
+
+    None is older than `moment`, and none that agrees is older than its inputs. Results that were computed
+    here keep their order.
+    """
+    before = {file: _read_time(file) for file in choice.results if choice.is_here(file)}
+    agreeing = {file for job in choice.agreeing for file in job.outputs}
+    before |= dict.fromkeys(before.keys() & agreeing - choice.noted, moment)
+    older = sorted({then for then in before.values() if then < moment})
+    moved = {then: moment + place * _TICK for place, then in enumerate(older, 1)}
+    times: dict[str, int] = {}
+    for job in choice.jobs:
+        inputs = [] if choice.why[job] else [times[file] for file in job.inputs if file in times]
+        for file in before.keys() & job.outputs:
+            times[file] = max([moved.get(before[file], before[file]), *inputs])
+            os.utime(file, ns=(times[file], times[file]))
 
 
 def _read_time(file: str) -> int:
@@ -387,10 +418,3 @@ def _sha256(file: str) -> str:
 @cache
 def _sha256_at(file: str, *state: int) -> str:
     return sha256_file(file)
-
-
-def _age(files: Iterable[str], moment: int) -> None:
-    """Set the times of files to `moment`, so that they are not newer than their dependents."""
-    for file in files:
-        if Path(file).exists():
-            os.utime(file, ns=(moment, moment))

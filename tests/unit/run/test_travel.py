@@ -4,7 +4,6 @@ import json
 import os
 import sys
 import zipfile
-from base64 import urlsafe_b64encode
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -137,7 +136,7 @@ def test_the_same_command_again_changes_nothing(go_on, empty):
     assert taken_records(empty / "results") == records
 
 
-def test_what_is_taken_is_no_newer_than_what_was_made_of_it(go_on, empty):
+def test_what_is_taken_is_no_newer_than_what_was_made_of_it(go_on, empty, monkeypatch):
     go_on()
     write_text(empty / FIGURE, f"{FIGURE.removeprefix('results/')}\n")
     (empty / TABLE).unlink()
@@ -145,9 +144,11 @@ def test_what_is_taken_is_no_newer_than_what_was_made_of_it(go_on, empty):
     assert times(empty)[TABLE] <= times(empty)[FIGURE]
     later = times(empty)[TABLE] + 10**9
     write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
-    os.utime(empty / EMBEDDING, ns=(later, later))
-    go_on()
-    assert times(empty)[TABLE] >= times(empty)[EMBEDDING]
+    for noted in ({}, {EMBEDDING: {}}):
+        os.utime(empty / EMBEDDING, ns=(later, later))
+        monkeypatch.setattr(travel, "read_notes", lambda *_, noted=noted: noted)
+        go_on()
+        assert times(empty)[TABLE] >= times(empty)[EMBEDDING]
 
 
 def test_results_copied_here_with_an_old_time_are_not_older_than_their_inputs(go_on, empty):
@@ -158,11 +159,30 @@ def test_results_copied_here_with_an_old_time_are_not_older_than_their_inputs(go
     assert times(empty)[TABLE] >= times(empty)["own.txt"]
 
 
-def test_only_taken_results_are_no_longer_marked_as_those_of_killed_steps(go_on, empty):
-    for name in (TABLE, TEXTS):
-        write_text(empty / ".snakemake/incomplete" / urlsafe_b64encode(name.encode()).decode(), "")
-    write_text(empty / ".snakemake/incomplete/migration_underway", "")
-    assert go_on().unmarked == [TABLE]
+def test_a_later_input_ages_what_was_made_here_in_its_order(go_on, empty, monkeypatch):
+    """Otherwise a checkout of the same commit would cost what has been computed since the crate."""
+    go_on()
+    monkeypatch.setattr(travel, "read_notes", lambda *_: {EMBEDDING: {}, TABLE: {}})
+    for made, read in ((1000, 900), (900, 1000)):
+        write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
+        write_text(empty / TABLE, "of other settings")
+        os.utime(empty / TABLE, (made, made))
+        os.utime(empty / EMBEDDING, (read, read))
+        go_on(told=["measure"], config=RECORD | {"more": 1})
+        after = {name: (empty / name).stat().st_mtime for name in ("own.txt", EMBEDDING, TABLE)}
+        assert min(after[EMBEDDING], after[TABLE]) > after["own.txt"]
+        assert (after[TABLE] > after[EMBEDDING]) == (made > read), "what is stale is made again"
+
+
+def test_snakemake_forgets_how_agreeing_results_were_made_and_no_others(go_on, empty, monkeypatch):
+    """A killed step, say, or a checkout elsewhere, which gives the inputs other names."""
+    table = replace(MEASURE, reason="Set of input files has changed since last execution")
+    texts = replace(plan_of_texts()[0], reason="Incomplete files")
+    again = replace(jobs_of_today_last(), reason="Code has changed since last execution")
+    write_text(empty / FIGURE, f"{FIGURE.removeprefix('results/')}\n")
+    assert go_on(plans=[[table, texts, again], [table]]).unmarked == [TABLE]
+    monkeypatch.setattr(travel, "read_notes", lambda *_: {TABLE: {}})
+    assert go_on(told=["measure"], config=RECORD | {"more": 1}, plans=[[table]]).unmarked == []
 
 
 def test_a_result_with_other_bytes_that_was_not_made_here_is_replaced(go_on, empty):
