@@ -20,8 +20,8 @@ from biaslab.classifiers.foreign import (
 from biaslab.classifiers.networks import softmax
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.discrimination import BATCH_WORDS, rows_of_length
-from biaslab.text.label_names import describe_positive
 from biaslab.text.models import TextModel
+from biaslab.text.reading import TRAINING_FILE, describe_positive, load_bert_folder
 from biaslab.text.words import Lexicon, Texts
 
 if TYPE_CHECKING:
@@ -45,9 +45,15 @@ def load_model(
 
         return load_recurrent(Path(reference), lexicon.vectors)
     if Path(reference).is_dir():
-        from biaslab.fairness_testing.text.encoder_model import load_encoder_model
+        from biaslab.fairness_testing.text.encoder_model import EncoderTextModel
 
-        return load_encoder_model(Path(reference), lexicon, device, positive)
+        folder = load_bert_folder(Path(reference), device, positive)
+        if folder.removed:  # reading these words would test another classifier
+            raise InputError(
+                f"{Path(reference) / TRAINING_FILE}: the classifier was trained with words removed from all"
+                " texts; choose another"
+            )
+        return EncoderTextModel(folder, lexicon)
     module, colon, name = reference.partition(":")
     if not (module and colon and name):
         raise InputError(
