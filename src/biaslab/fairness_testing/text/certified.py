@@ -67,21 +67,22 @@ def train_certified(
     network = _Network(start, torch.float32)
     # Fused Adam has exact square roots; those of MKL depend on the vendor of the processor.
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
-    full = _Objective(network, is_value, values, settings, 1.0)
     best, kept = np.inf, None
     for epoch in range(settings.epochs):
-        objective = _Objective(network, is_value, values, settings, settings.reached(epoch))
+        reached = settings.reached(epoch)
         rng = stream(seed, "certified training", epoch)
         for batch in _batches(train[0].lengths, settings.batch, rng):
-            step_loss = objective(train[0].take(batch), train[1][batch])
+            texts, labels = train[0].take(batch), train[1][batch]
+            losses, weights = _losses(network, texts, labels, is_value, values, settings, reached)
+            step_loss = losses.sum() / weights.sum()
             if not np.isfinite(step_loss.item()):
                 raise InputError("certified training diverged; lower the learning rate")
             optimizer.zero_grad()
             step_loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
             optimizer.step()
-        loss = _validation_loss(full, *validation, settings.batch)
-        if objective.epsilon == 1 and loss < best:
+        loss = _validation_loss(network, *validation, is_value, values, settings)
+        if reached == 1 and loss < best:
             best, kept = loss, network.trained(start)
     return kept
 
@@ -146,41 +147,32 @@ class _Network(torch.nn.Module):
         return self.out.weight[1] - self.out.weight[0], self.out.bias[1] - self.out.bias[0]
 
 
-class _Objective:
-    """(1 - κ) J(clean) + κ J(worst), the weighted mean over texts; κ and ε are at fraction `reached`."""
+def _losses(
+    network: _Network,
+    texts: Texts,
+    labels: np.ndarray,
+    is_value: np.ndarray,
+    values: np.ndarray,
+    settings: CertifiedSettings,
+    reached: float,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (1 - κ) J(clean) + κ J(worst) of each text, weighted, and its weight, (n,) each.
 
-    def __init__(
-        self,
-        network: _Network,
-        is_value: np.ndarray,
-        values: np.ndarray,
-        settings: CertifiedSettings,
-        reached: float,
-    ) -> None:
-        self.kappa, self.epsilon = settings.kappa * reached, reached
-        self.is_value, self.values = is_value, values
-        self._network, self._negative_weight = network, settings.negative_weight
-
-    def __call__(self, texts: Texts, labels: np.ndarray) -> torch.Tensor:
-        """Return the mean loss."""
-        losses, weights = self.losses(texts, labels)
-        return losses.sum() / weights.sum()
-
-    def losses(self, texts: Texts, labels: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return each text's weighted loss, and its weight, (n,)."""
-        network = self._network
-        signs = torch.from_numpy(2.0 * labels - 1).to(network.vectors.dtype)
-        weights = torch.where(signs > 0, torch.ones_like(signs), self._negative_weight)
-        margins = network.margins(texts)
-        losses = weights * softplus(-signs * margins)  # cross entropy of two classes
-        rows = np.flatnonzero(have_marked(texts, self.is_value[texts.ids]))
-        if self.kappa > 0 and len(rows):
-            bounds = network.bounds(texts.take(rows), self.is_value, self.values, self.epsilon)
-            own = torch.from_numpy(rows)
-            least = torch.where(signs[own] > 0, bounds[:, 0], -bounds[:, 1])
-            worst = weights[own] * softplus(-least)
-            losses = losses.index_add(0, own, self.kappa * (worst - losses[own]))
-        return losses, weights
+    κ and ε are at the fraction `reached` of their final values.
+    """
+    kappa = settings.kappa * reached
+    signs = torch.from_numpy(2.0 * labels - 1).to(network.vectors.dtype)
+    weights = torch.where(signs > 0, torch.ones_like(signs), settings.negative_weight)
+    margins = network.margins(texts)
+    losses = weights * softplus(-signs * margins)  # cross entropy of two classes
+    rows = np.flatnonzero(have_marked(texts, is_value[texts.ids]))
+    if kappa > 0 and len(rows):
+        bounds = network.bounds(texts.take(rows), is_value, values, reached)
+        own = torch.from_numpy(rows)
+        least = torch.where(signs[own] > 0, bounds[:, 0], -bounds[:, 1])
+        worst = weights[own] * softplus(-least)
+        losses = losses.index_add(0, own, kappa * (worst - losses[own]))
+    return losses, weights
 
 
 def _lstm_step(
@@ -246,11 +238,20 @@ def _batches(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> Itera
     return (batches[i] for i in rng.permutation(len(batches)))
 
 
-def _validation_loss(objective: "_Objective", texts: Texts, labels: np.ndarray, batch: int) -> float:
+def _validation_loss(
+    network: _Network,
+    texts: Texts,
+    labels: np.ndarray,
+    is_value: np.ndarray,
+    values: np.ndarray,
+    settings: CertifiedSettings,
+) -> float:
+    """Return the weighted mean loss at full κ and ε."""
     order, loss, weight = np.argsort(texts.lengths, kind="stable"), 0.0, 0.0
     with torch.no_grad():
-        for first in range(0, len(order), batch):
-            rows = order[first : first + batch]
-            losses, weights = objective.losses(texts.take(rows), labels[rows])
+        for first in range(0, len(order), settings.batch):
+            rows = order[first : first + settings.batch]
+            part = (texts.take(rows), labels[rows], is_value, values, settings)
+            losses, weights = _losses(network, *part, 1.0)
             loss, weight = loss + losses.sum().item(), weight + weights.sum().item()
     return loss / weight

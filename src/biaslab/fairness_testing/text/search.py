@@ -45,7 +45,6 @@ class LocalSearch:
     """The visits of walks from n texts; -1 after the end of a walk without free words."""
 
     starts: Texts  # where the walks begin
-    ends: Texts  # where they end
     positions: np.ndarray  # (n, hops) int32: the word of the text that each hop replaces
     words: np.ndarray  # (n, hops) int32: the replacement
     discriminatory: np.ndarray  # (n, hops) bool: whether the text after each hop is discriminatory
@@ -146,7 +145,7 @@ def search_locally(
         discriminatory[hop, left] = checked.discriminatory
         replaced[hop, left], value[hop, left] = checked.replaced, checked.value
     by_walk = (np.ascontiguousarray(a.T) for a in (positions, words, discriminatory, replaced, value))
-    return LocalSearch(starts, texts, *by_walk, n_queries, n_gradients)
+    return LocalSearch(starts, *by_walk, n_queries, n_gradients)
 
 
 def _weights(
