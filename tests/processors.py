@@ -233,8 +233,7 @@ def recurrent() -> Results:
 
 def words() -> Results:
     """Neighbours and similarities of words and texts."""
-    from biaslab.text.neighbours import nearest_words
-    from biaslab.text.similarity import bleu, jaccard, vector_distance
+    from biaslab.text.similarity import bleu, jaccard, nearest_words, vector_distance
     from biaslab.text.words import build_lexicon
 
     lexicon = build_lexicon([f"w{i}" for i in range(N_WORDS)], vectors(), [[]])

@@ -51,11 +51,6 @@ def test_a_row_is_all_that_an_experiment_needs(tmp_path, monkeypatch):
     }
 
 
-def test_an_unknown_tester_is_refused():
-    with pytest.raises(InputError, match=r"unknown tester 'adv' \(known: adf, aequitas, symbolic, "):
-        registry.find_tester("adv")
-
-
 def test_every_tester_keeps_the_contract():
     """It finds what it says, from the seeds that it says, and around given ones."""
     case = make_case()

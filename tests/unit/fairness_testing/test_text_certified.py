@@ -7,12 +7,14 @@ pytest.importorskip("torch")
 
 import torch
 
+import recurrent_data
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import certified
 from biaslab.fairness_testing.text.certified import CertifiedSettings, train_certified
-from biaslab.text.recurrent import Recurrent, initial_recurrent
-from biaslab.text.words import Texts
+from biaslab.text.recurrent import initial_recurrent
+from biaslab.text.words import Texts, concatenate
 from naive import certified as naive
+from recurrent_data import random_recurrent
 
 N_WORDS, WIDTH = 14, 5
 VALUES = np.array([2, 5, 11], np.int32)
@@ -21,29 +23,17 @@ KINDS = ("lstm", "gru")
 
 
 @pytest.fixture(autouse=True)
-def torch_as_it_was():
-    """Compute with one thread, and give back the threads and algorithms that training took."""
-    n, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+def _one_thread(torch_as_it_was):
     torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(n)
-    torch.use_deterministic_algorithms(deterministic)
 
 
-def random_network(kind, seed, scale=2.0):
-    """A network whose weights are large enough for gates to saturate and signs to mix."""
-    rng = np.random.default_rng(seed)
-    vectors = rng.normal(size=(N_WORDS, WIDTH)).astype(np.float32)
-    start = initial_recurrent(kind, vectors, seed, 4, 3)
-    layers = [tuple(scale * array for array in layer) for layer in start.layers]
-    return Recurrent(kind, vectors, layers, scale * start.W_out, start.b_out)
+def random_network(kind, seed, scale=0.7):
+    return random_recurrent(kind, seed, 4, 3, WIDTH, N_WORDS, scale)
 
 
-def random_texts(seed, n=30, most=8):
+def random_texts(seed):
     """Texts with and without values, one of them empty."""
-    rng = np.random.default_rng(seed)
-    rows = [rng.integers(0, N_WORDS, rng.integers(1, most)) for _ in range(n)]
-    return Texts.of([*rows, []])
+    return concatenate([recurrent_data.random_texts(seed, 30, 7, N_WORDS), Texts.of([[]])])
 
 
 def margins(model, texts):
@@ -98,7 +88,7 @@ def test_bounds_equal_plain_intervals(kind, epsilon):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_of_the_loss_equal_finite_differences(kind):
-    model, texts = random_network(kind, 17, scale=1.0), random_texts(18)
+    model, texts = random_network(kind, 17, scale=0.4), random_texts(18)
     labels = np.arange(len(texts)) % 2
     network = certified._Network(model, torch.float64)
     settings = CertifiedSettings(kappa=0.6, negative_weight=0.3)

@@ -95,6 +95,5 @@ def test_equal_probabilities_have_the_first_label():
 
 
 def test_free_words_are_no_values_and_have_a_neighbour():
-    subject = small_subject()
-    free = subject.free(Texts.of([[0, 3, 1], [], [54, 41, 2]]))
-    assert free.tolist() == [True, False, True, False, False, True]
+    is_free = small_subject().is_free[[0, 3, 1, 54, 41, 2]]
+    assert is_free.tolist() == [True, False, True, False, False, True]

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import discrimination
 from biaslab.fairness_testing.text import search as files
 from biaslab.fairness_testing.text.discrimination import TextSubject
@@ -140,11 +139,6 @@ def test_no_texts_are_searched_and_nothing_is_found():
     assert local.positions.shape == (0, 3)
     assert files.count_local(local) == (0, 0)
     assert len(files.local_finds(local, origins(local)).origins) == 0
-
-
-def test_an_unknown_strategy_is_refused():
-    with pytest.raises(InputError, match="unknown strategy 'adf_acs'"):
-        find_strategy("adf_acs")
 
 
 WALK = 40

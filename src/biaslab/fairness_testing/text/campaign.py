@@ -32,7 +32,7 @@ from biaslab.fairness_testing.text.search import (
 )
 from biaslab.fairness_testing.text.strategies import Strategy
 from biaslab.text.models import TextModel
-from biaslab.text.neighbours import nearest_words
+from biaslab.text.similarity import nearest_words
 from biaslab.text.words import Texts, concatenate
 
 IN_DATA, GLOBAL, LOCAL = PHASES = ("data", "global", "local")

@@ -43,10 +43,6 @@ class TextSubject:
         """Whether words may be perturbed, (V,) bool: not values of the feature, and with a neighbour."""
         return ~self.is_value & (self.n_neighbours > 0)
 
-    def free(self, texts: Texts) -> np.ndarray:
-        """Return whether words of texts may be perturbed, (m,) bool."""
-        return self.is_free[texts.ids]
-
 
 def have_marked(texts: Texts, is_marked: np.ndarray) -> np.ndarray:
     """Return whether texts contain a marked word, (n,) bool; `is_marked` is (m,) bool."""

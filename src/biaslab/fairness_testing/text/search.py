@@ -92,7 +92,7 @@ def search_globally(
         n_queries[left] += checked.n_queries
         replaced[left], value[left] = checked.replaced, checked.value
         found[left[checked.discriminatory]] = step
-        can_move = have_marked(checked.texts, subject.free(checked.texts)) & (checked.replaced >= 0)
+        can_move = have_marked(checked.texts, subject.is_free[checked.texts.ids]) & (checked.replaced >= 0)
         live = np.flatnonzero(~checked.discriminatory & can_move)
         if step == MAX_ITER or not len(live):
             break
@@ -104,7 +104,7 @@ def search_globally(
                 g, h = pair_gradients(subject.model, x, part(partners, batch), labels[batch])
             elif strategy.needs_gradient:
                 g = subject.model.gradients(x, labels[batch])
-            places, words = strategy.choose(Step(subject, x, subject.free(x), g, h, numbers[batch]))
+            places, words = strategy.choose(Step(subject, x, subject.is_free[x.ids], g, h, numbers[batch]))
             texts.ids[texts.offsets[left[batch]] + places - x.offsets[:-1]] = words
         n_gradients[left] += strategy.needs_gradient + strategy.is_two_sided
     return GlobalSearch(found, texts, replaced, value, n_queries, n_gradients)
@@ -128,7 +128,7 @@ def search_locally(
     left = np.arange(n)
     for hop in tqdm(range(hops), desc="hops", leave=False, disable=None):
         live = np.flatnonzero(
-            have_marked(checked.texts, subject.free(checked.texts)) & (checked.replaced >= 0)
+            have_marked(checked.texts, subject.is_free[checked.texts.ids]) & (checked.replaced >= 0)
         )
         if not len(live):
             break
@@ -152,7 +152,7 @@ def _weights(
     subject: TextSubject, texts: Texts, partners: Texts, labels: np.ndarray, is_guided: bool
 ) -> np.ndarray:
     """Return the weights of all words for drawing the next word, (m,) float64 (Algorithm 8)."""
-    is_free = subject.free(texts)
+    is_free = subject.is_free[texts.ids]
     if not is_guided:
         return is_free.astype(np.float64)
     saliency = [np.empty(0)]
