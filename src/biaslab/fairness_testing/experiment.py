@@ -298,10 +298,7 @@ def compare_at_budgets(case: Case, effort: Budgets) -> pd.DataFrame:
 
 
 def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -> Trail:
-    """Return the visits of a tester within a budget; each seed's walk ends before the next seed.
-
-    A tester that runs out of seeds repeats them with other random numbers.
-    """
+    """Return the visits of a tester within a budget; each seed's walk ends before the next seed."""
     n_values = len(case.subject.protected.values)
     # Each part spends about half of the queries if walks follow from all its seeds.
     part_seeds = max(1, budget // (2 * effort.hops * n_values))

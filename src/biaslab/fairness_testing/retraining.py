@@ -209,10 +209,7 @@ def retrain_classifier(
 def retrain_case(
     case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort, nothing: Sequence[Retrained]
 ) -> pd.DataFrame:
-    """Retrain with the finds of every tester; for the paper's tester, by every label rule.
-
-    The networks `nothing`, which were retrained without added samples, come first.
-    """
+    """Retrain with the finds of every tester; for the paper's tester, by every label rule."""
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.subject.domain.draw(effort.uniform_samples, rng)
     of_case = case.subject, case.X, y

@@ -27,10 +27,7 @@ class SentenceEncoder:
     tokenizer: Tokenizer
 
     def vectors(self, sentences: Sequence[str]) -> np.ndarray:
-        """Return the vectors of sentences, (n, d) float32, of length 1; see `encoder.fill_by_length`.
-
-        A long sentence is cut to the positions of the encoder, and to at most `MAX_LENGTH` tokens.
-        """
+        """Return the vectors of sentences, (n, d) float32, of length 1; the end of a long one is not read."""
         config = self.model.config
         tokens = self.tokenizer.encode(sentences, min(MAX_LENGTH, config.max_position_embeddings))
         out = np.empty((len(tokens), config.hidden_size), np.float32)

@@ -83,10 +83,7 @@ def audit_feature(
     strategy: Strategy,
     campaign: Campaign,
 ) -> FeatureResult:
-    """Search for texts that a classifier labels by the values of a feature.
-
-    Gradients guide the local phase if they guide the strategy of the global phase.
-    """
+    """Search for texts that a classifier labels by the values of a feature."""
     ids = np.array([own.lexicon.ids[value] for value in values], np.int32)
     subject = TextSubject(model, ids, nearest_words(own.lexicon, K, ids))
     name, seed, hops = f"own {feature} {strategy.name}", campaign.seed, campaign.hops

