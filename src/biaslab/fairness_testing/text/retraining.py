@@ -38,7 +38,7 @@ from biaslab.fairness_testing.text.experiment import (
     measure_quality,
     seed_of,
 )
-from biaslab.fairness_testing.text.search import Finds, distinct, draw_rows, key, load_finds
+from biaslab.fairness_testing.text.search import Finds, distinct, draw_rows, join_finds, key, load_finds
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
@@ -195,13 +195,6 @@ def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: in
 
 def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int, tester: str) -> Finds:
     """Return the finds of both phases on a part of the corpus, for one training, each text once."""
-    local = ADF if part == TEST else tester
-    both = [
-        found[key(part, feature, number, phase, name)] for phase, name in ((GLOBAL, tester), (LOCAL, local))
-    ]
-    joined = Finds(
-        np.concatenate([finds.origins for finds in both]),
-        concatenate([finds.texts for finds in both]),
-        concatenate([finds.partners for finds in both]),
-    )
+    searches = (GLOBAL, tester), (LOCAL, ADF if part == TEST else tester)
+    joined = join_finds([found[key(part, feature, number, *search)] for search in searches])
     return joined.take(distinct(joined.texts))

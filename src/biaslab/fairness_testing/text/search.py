@@ -21,7 +21,7 @@ from biaslab.fairness_testing.text.discrimination import (
     part,
 )
 from biaslab.fairness_testing.text.strategies import Step, Strategy, largest_components, random_neighbours
-from biaslab.text.words import Texts
+from biaslab.text.words import Texts, concatenate
 
 MAX_ITER = 10
 """The largest number of perturbations of a seed in the paper."""
@@ -174,6 +174,12 @@ class Finds:
     def take(self, rows: np.ndarray) -> "Finds":
         """Return the pairs in rows."""
         return Finds(self.origins[rows], self.texts.take(rows), self.partners.take(rows))
+
+
+def join_finds(parts: Sequence[Finds]) -> Finds:
+    """Concatenate the pairs of several searches."""
+    origins, texts, partners = zip(*(vars(part).values() for part in parts), strict=True)
+    return Finds(np.concatenate(origins), concatenate(texts), concatenate(partners))
 
 
 def key(part: str, feature: str, number: int, phase: str, tester: str) -> str:
