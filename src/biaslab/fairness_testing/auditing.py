@@ -201,10 +201,9 @@ def audit(
 ) -> Audited:
     """Query a classifier on all variants of the rows of a table, and compare the groups of rows."""
     X, values = table.X, subject.protected.values
-    texts = np.tile(subject.domain.low, (len(values), 1))
-    texts[:, subject.protected.columns] = values
-    texts = decode(texts, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
-    names = np.array([", ".join(row) for row in texts], object)  # of the combinations of protected values
+    attributes = [schema.attributes[column] for column in subject.protected.columns]
+    words = [[a.word(code) for a, code in zip(attributes, row, strict=True)] for row in values.tolist()]
+    names = np.array([", ".join(row) for row in words], object)  # of the combinations of protected values
     own = subject.protected.positions(X)
     p = _answers(subject, X, own, rows)
     labels = p.argmax(axis=2)

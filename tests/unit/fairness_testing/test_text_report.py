@@ -23,8 +23,8 @@ from biaslab.fairness_testing.report.results import read_texts
 from biaslab.run.area import load_area
 from biaslab.run.reports import open_unit, write_report
 from biaslab.text.masking import digest
+from fairness_report_data import CLAIMS
 from fairness_text_paper_data import units_of
-from report_data import CLAIMS
 
 CORPUS = "wikipedia"
 N_SETTINGS = len(paper.MODELS) * len(paper.FEATURES)
