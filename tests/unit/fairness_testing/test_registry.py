@@ -37,7 +37,7 @@ def test_a_row_is_all_that_an_experiment_needs(tmp_path, monkeypatch):
     monkeypatch.setattr(retraining, "STEPS", 20)
     effort = retraining.Effort(retrainings=2, share=0.1, uniform_samples=200, seed=1)
     y = case.subject.model.labels(case.X)
-    nothing = [retraining.Retrained("", k, 0, case.subject.model) for k in range(2)]
+    nothing = [("", k, 0, case.subject.model) for k in range(2)]
     finds = load_found(tmp_path / "found.npz", "group")
     table = retraining.retrain_case(case, y, finds, effort, nothing)
     runs = table.groupby(["tester", "label_rule"], sort=False).size()

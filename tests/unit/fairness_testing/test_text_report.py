@@ -120,14 +120,6 @@ def test_table_8_has_the_finds_of_every_strategy_and_of_both_local_phases(result
     assert row["success_adf"].item() == pytest.approx(success)
 
 
-def test_table_8_takes_local_searches_from_their_own_finds_alone(copy, folder):
-    before = text_tables.finds(opened(copy)).data
-    local = read_tsv(folder / "local.tsv")
-    is_own = local["start"] == "own"
-    write_tsv(folder / "local.tsv", local.assign(n_discriminatory=local["n_discriminatory"].where(is_own, 1)))
-    pd.testing.assert_frame_equal(text_tables.finds(opened(copy)).data, before)
-
-
 def test_averages_are_means_over_networks_and_features_then_over_repetitions(results, units):
     counts = read_texts(units, "global").query("corpus == 'wikipedia'")
     wide = counts.set_index([*ONE, "repetition", "strategy"])["n_found"].unstack("strategy")
