@@ -11,6 +11,7 @@ import recurrent_data
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import certified
 from biaslab.fairness_testing.text.certified import CertifiedSettings, train_certified
+from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.text.recurrent import initial_recurrent
 from biaslab.text.words import Texts, concatenate
 from naive import certified as naive
@@ -36,21 +37,25 @@ def random_texts(seed):
     return concatenate([recurrent_data.random_texts(seed, 30, 7, N_WORDS), Texts.of([[]])])
 
 
+def subject_of(model):
+    return TextSubject(model, VALUES, np.empty((N_WORDS, 0), np.int32))
+
+
 def margins(model, texts):
     logits = np.asarray(model.logits(texts), np.float64)
     return logits[:, 1] - logits[:, 0]
 
 
-def margin_bounds(model, texts, is_value, values):
+def margin_bounds(model, texts):
     """Bounds of O_1 - O_0, (n, 2), over all values of all sensitive words."""
     with torch.no_grad():
-        return certified._Network(model, torch.float64).bounds(texts, is_value, values, 1.0).numpy()
+        return certified._Network(model, torch.float64).bounds(texts, IS_VALUE, VALUES, 1.0).numpy()
 
 
 def certified_share(model, texts):
     """The share of the texts with a value whose label no value can change, provably."""
     rows = [i for i, row in enumerate(texts) if IS_VALUE[row].any()]
-    lower, upper = margin_bounds(model, texts.take(rows), IS_VALUE, VALUES).T
+    lower, upper = margin_bounds(model, texts.take(rows)).T
     return np.mean((lower > 1e-4) | (upper < -1e-4))
 
 
@@ -64,7 +69,7 @@ def substituted(texts, rng):
 @pytest.mark.parametrize("seed", range(2))
 def test_bounds_hold_whatever_values_words_have(kind, seed):
     model, texts, rng = random_network(kind, seed), random_texts(seed), np.random.default_rng(seed)
-    lower, upper = margin_bounds(model, texts, IS_VALUE, VALUES).T
+    lower, upper = margin_bounds(model, texts).T
     reached = np.stack([margins(model, substituted(texts, rng)) for _ in range(100)])
     assert (lower - 1e-4 <= reached).all()
     assert (reached <= upper + 1e-4).all()
@@ -94,7 +99,7 @@ def test_gradients_of_the_loss_equal_finite_differences(kind):
     settings = CertifiedSettings(kappa=0.6, negative_weight=0.3)
 
     def mean_loss():
-        losses, weights = certified._losses(network, texts, labels, IS_VALUE, VALUES, settings, 0.7)
+        losses, weights = certified._losses(network, texts, labels, subject_of(model), settings, 0.7)
         return losses.sum() / weights.sum()
 
     mean_loss().backward()
@@ -121,14 +126,14 @@ def test_loss_is_the_mean_of_clean_and_worst_cross_entropies(kind):
     settings = CertifiedSettings(kappa=0.6, negative_weight=0.3)
     total = weight = 0.0
     for i, row in enumerate(texts):
-        low, high = margin_bounds(model, texts.take([i]), IS_VALUE, VALUES)[0]
+        low, high = margin_bounds(model, texts.take([i]))[0]
         clean = network.margins(texts.take([i])).item()
         worst = low if labels[i] else high
         ours = 1.0 if labels[i] else 0.3
         sign = 2 * labels[i] - 1
         losses = [np.log1p(np.exp(-sign * m)) for m in (clean, worst if IS_VALUE[row].any() else clean)]
         total, weight = total + ours * (0.4 * losses[0] + 0.6 * losses[1]), weight + ours
-    found, weights = certified._losses(network, texts, labels, IS_VALUE, VALUES, settings, 1.0)
+    found, weights = certified._losses(network, texts, labels, subject_of(model), settings, 1.0)
     assert (found.sum() / weights.sum()).item() == pytest.approx(total / weight, rel=1e-9)
 
 
@@ -160,7 +165,7 @@ SETTINGS = CertifiedSettings(epochs=14, ramp=0.5, batch=50, learning_rate=0.02)
 def test_training_certifies_what_plain_training_does_not(kind):
     train, test = biased_corpus(400, 26), biased_corpus(200, 27)
     plain, model = (
-        train_certified(corpus_start(kind), train, test, IS_VALUE, VALUES, replace(SETTINGS, kappa=kappa), 1)
+        train_certified(subject_of(corpus_start(kind)), train, test, replace(SETTINGS, kappa=kappa), 1)
         for kappa in (0.0, SETTINGS.kappa)
     )
     texts, labels = test
@@ -173,11 +178,11 @@ def test_training_certifies_what_plain_training_does_not(kind):
 def test_training_repeats_and_leaves_its_start_alone():
     corpus, start, settings = biased_corpus(80, 28), corpus_start("gru"), replace(SETTINGS, epochs=2)
     before = [array.copy() for layer in start.layers for array in layer]
-    first = train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 3)
+    first = train_certified(subject_of(start), corpus, corpus, settings, 3)
     torch.set_num_threads(2)
-    second = train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 3)
+    second = train_certified(subject_of(start), corpus, corpus, settings, 3)
     assert torch.get_num_threads() == 1
-    other = train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 4)
+    other = train_certified(subject_of(start), corpus, corpus, settings, 4)
     for ours, theirs in zip(first.layers, second.layers, strict=True):
         assert all(a.tobytes() == b.tobytes() for a, b in zip(ours, theirs, strict=True))
     assert first.W_out.tobytes() == second.W_out.tobytes() != other.W_out.tobytes()
@@ -192,7 +197,7 @@ def test_the_epoch_of_the_least_validation_loss_at_full_reach_is_kept(monkeypatc
         """Train one epoch a loss; the first is before all values are reached."""
         given, settings = iter(losses), replace(SETTINGS, epochs=len(losses), ramp=ramp)
         monkeypatch.setattr(certified, "_validation_loss", lambda *_: next(given))
-        return train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 3).W_out.tobytes()
+        return train_certified(subject_of(start), corpus, corpus, settings, 3).W_out.tobytes()
 
     assert train([0, 5, 4, 6], 0.25) == train([0, 5, 4], 0.34) != train([0, 5, 4, 3], 0.25)
 
@@ -200,4 +205,4 @@ def test_the_epoch_of_the_least_validation_loss_at_full_reach_is_kept(monkeypatc
 def test_training_that_diverges_is_refused():
     corpus, endless = biased_corpus(20, 29), replace(SETTINGS, epochs=9, ramp=0.0, learning_rate=3e37)
     with pytest.raises(InputError, match=r"^certified training diverged; lower the learning rate$"):
-        train_certified(corpus_start("lstm"), corpus, corpus, IS_VALUE, VALUES, endless, 0)
+        train_certified(subject_of(corpus_start("lstm")), corpus, corpus, endless, 0)

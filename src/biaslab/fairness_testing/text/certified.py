@@ -19,7 +19,7 @@ from torch.nn.functional import softplus
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.discrimination import have_marked
+from biaslab.fairness_testing.text.discrimination import TextSubject, have_marked
 from biaslab.text.devices import make_deterministic, without_onednn
 from biaslab.text.recurrent import Recurrent
 from biaslab.text.words import Texts
@@ -50,21 +50,15 @@ class CertifiedSettings:
 
 @without_onednn()
 def train_certified(
-    start: Recurrent,
-    train: Labelled,
-    validation: Labelled,
-    is_value: np.ndarray,
-    values: np.ndarray,
-    settings: CertifiedSettings,
-    seed: int,
+    subject: TextSubject, train: Labelled, validation: Labelled, settings: CertifiedSettings, seed: int
 ) -> Recurrent:
-    """Train a network whose label must not depend on the value of a feature; `start` is not changed.
+    """Train a network, from the subject's own, whose label must not depend on the value of the feature.
 
     Keep the network of the epoch with the least loss on the validation texts at full κ and ε. From this call
     on, torch uses one thread in this process, so that results are byte-identical.
     """
     make_deterministic(1)  # persists: no numba kernel runs below, whose first run gives torch all threads
-    network = _Network(start, torch.float32)
+    network = _Network(subject.model, torch.float32)
     # Fused Adam has exact square roots; those of MKL depend on the vendor of the processor.
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
     best, kept = np.inf, None
@@ -73,7 +67,7 @@ def train_certified(
         rng = stream(seed, "certified training", epoch)
         for batch in _batches(train[0].lengths, settings.batch, rng):
             texts, labels = train[0].take(batch), train[1][batch]
-            losses, weights = _losses(network, texts, labels, is_value, values, settings, reached)
+            losses, weights = _losses(network, texts, labels, subject, settings, reached)
             step_loss = losses.sum() / weights.sum()
             if not np.isfinite(step_loss.item()):
                 raise InputError("certified training diverged; lower the learning rate")
@@ -81,9 +75,9 @@ def train_certified(
             step_loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
             optimizer.step()
-        loss = _validation_loss(network, *validation, is_value, values, settings)
+        loss = _validation_loss(network, *validation, subject, settings)
         if reached == 1 and loss < best:
-            best, kept = loss, network.trained(start)
+            best, kept = loss, network.trained(subject.model)
     return kept
 
 
@@ -151,8 +145,7 @@ def _losses(
     network: _Network,
     texts: Texts,
     labels: np.ndarray,
-    is_value: np.ndarray,
-    values: np.ndarray,
+    subject: TextSubject,
     settings: CertifiedSettings,
     reached: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -165,9 +158,9 @@ def _losses(
     weights = torch.where(signs > 0, torch.ones_like(signs), settings.negative_weight)
     margins = network.margins(texts)
     losses = weights * softplus(-signs * margins)  # cross entropy of two classes
-    rows = np.flatnonzero(have_marked(texts, is_value[texts.ids]))
+    rows = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
     if kappa > 0 and len(rows):
-        bounds = network.bounds(texts.take(rows), is_value, values, reached)
+        bounds = network.bounds(texts.take(rows), subject.is_value, subject.values, reached)
         own = torch.from_numpy(rows)
         least = torch.where(signs[own] > 0, bounds[:, 0], -bounds[:, 1])
         worst = weights[own] * softplus(-least)
@@ -239,19 +232,13 @@ def _batches(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> Itera
 
 
 def _validation_loss(
-    network: _Network,
-    texts: Texts,
-    labels: np.ndarray,
-    is_value: np.ndarray,
-    values: np.ndarray,
-    settings: CertifiedSettings,
+    network: _Network, texts: Texts, labels: np.ndarray, subject: TextSubject, settings: CertifiedSettings
 ) -> float:
     """Return the weighted mean loss at full κ and ε."""
     order, loss, weight = np.argsort(texts.lengths, kind="stable"), 0.0, 0.0
     with torch.no_grad():
         for first in range(0, len(order), settings.batch):
             rows = order[first : first + settings.batch]
-            part = (texts.take(rows), labels[rows], is_value, values, settings)
-            losses, weights = _losses(network, *part, 1.0)
+            losses, weights = _losses(network, texts.take(rows), labels[rows], subject, settings, 1.0)
             loss, weight = loss + losses.sum().item(), weight + weights.sum().item()
     return loss / weight

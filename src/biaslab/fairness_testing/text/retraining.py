@@ -163,8 +163,7 @@ def certify_network(
     for case in cases(folder, kind, 1, prepared):
         subject = case.subject
         of_seed = seed_of(seed, f"{kind} certified {case.feature}", 0)
-        protected = (subject.is_value, subject.values)
-        network = train_certified(subject.model, train, validation, *protected, settings, of_seed)
+        network = train_certified(subject, train, validation, settings, of_seed)
         independent = _independent(finds, case, n_independent, seed)
         columns = {"model": kind, "feature": case.feature, "tester": CERTIFIED, "label_rule": ""}
         measured = compare(subject, network, independent, test)
