@@ -25,9 +25,7 @@ def flat(layers, W_out, b_out):
 
 def gradients_of(network, texts, labels, weights, order):
     """Loss and flat gradients, in the order of `flat`, of one batch."""
-    parts = network.kind, network.layers, network.W_out, network.b_out
-    parameters, _ = pack(*parts)
-    gradients, flat_gradients = pack(*parts)
+    (parameters, _), (gradients, flat_gradients) = pack(network), pack(network)
     numbers, shift = np.full(len(network.vectors), -1), gate_shift(network.kind, parameters)
     loss = batch_gradients(
         network.vectors,
@@ -43,7 +41,7 @@ def gradients_of(network, texts, labels, weights, order):
         gradients,
     )
     assert (numbers == -1).all()
-    unpacked = flat(*unpack(network.kind, gradients, network.hidden, network.vectors.shape[1]))
+    unpacked = flat(*unpack(network, gradients))
     assert np.count_nonzero(flat_gradients) <= len(unpacked)  # what pads the weights stays as it is
     return loss, unpacked
 
