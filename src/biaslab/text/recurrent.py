@@ -157,8 +157,6 @@ def initial_recurrent(
     kind: str, vectors: np.ndarray, seed: int, hidden: int = HIDDEN, depth: int = DEPTH
 ) -> Recurrent:
     """Return an untrained network, all weights uniform in ±1/√H as torch draws them."""
-    if kind not in GATES:
-        raise InputError(f"'{kind}' is not a type of recurrent network; choose lstm or gru")
     rng, rows = stream(seed, "initial recurrent network", kind), GATES[kind] * hidden
 
     def draw(*shape: int) -> np.ndarray:
@@ -242,8 +240,6 @@ def checked_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
 
 
 def _check(network: Recurrent) -> None:
-    if network.kind not in GATES:
-        raise InputError(f"'{network.kind}' is not a type of recurrent network; choose lstm or gru")
     if network.vectors.ndim != 2 or not network.vectors.size or not np.isfinite(network.vectors).all():
         raise InputError("a recurrent network needs vectors of words, all numbers finite; regenerate them")
     if network.W_out.ndim != 2 or len(network.W_out) != 2 or network.b_out.shape != (2,):

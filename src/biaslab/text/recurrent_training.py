@@ -52,8 +52,6 @@ def train_recurrent(
     if validation is not None:
         validation = validation[0], checked_labels(*validation)
         check_words(validation[0], start.vectors)
-        if not len(validation[0]):
-            raise InputError("there is no text to validate with; supply at least one")
     check_words(texts, start.vectors)
     (parameters, flat), (gradients, flat_gradients) = pack(start), pack(start)
     means, step = (np.zeros_like(flat), np.zeros_like(flat)), 0

@@ -183,10 +183,6 @@ BOTH = np.array([0, 1, 0, 1])
         ({"labels": BOTH[:3]}, "pass one label per text"),
         ({"labels": BOTH * 3}, "a label is 3; write 0 or 1"),
         ({"labels": BOTH * 0}, "do not have both labels; supply texts of label 0 and 1"),
-        (
-            {"validation": (Texts.of([]), np.empty(0, int))},
-            "there is no text to validate with; supply at least one",
-        ),
         ({"texts": Texts.of([[N_WORDS], [1], [2], [3]])}, "encode texts with the lexicon"),
         ({"settings": TrainingSettings(1, learning_rate=1e300)}, "diverged in epoch 1; lower learning_rate"),
     ],
