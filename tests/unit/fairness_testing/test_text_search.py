@@ -3,10 +3,12 @@ import pytest
 
 from biaslab.fairness_testing.text import discrimination
 from biaslab.fairness_testing.text import search as files
+from biaslab.fairness_testing.text.campaign import found_pairs
 from biaslab.fairness_testing.text.discrimination import TextSubject
+from biaslab.fairness_testing.text.own_texts import OwnTexts
 from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
 from biaslab.fairness_testing.text.strategies import STRATEGIES, find_strategy
-from biaslab.text.words import Texts, concatenate
+from biaslab.text.words import Lexicon, Texts, concatenate
 from fairness_text_data import VALUES, AnsweringModel, draws, random_texts, small_subject
 from naive import fairness_text as naive
 
@@ -214,6 +216,16 @@ def test_pairs_are_different_texts_with_partners_of_another_label():
             partner = naive.partner(subject.model, x.tolist(), subject.values.tolist())
             assert other.tolist() == partner[0]
             assert naive.label(subject.model, x.tolist()) != naive.label(subject.model, other.tolist())
+
+
+def test_a_text_that_both_phases_find_is_one_pair_of_the_global_phase():
+    subject, seeds, every = small_subject(3), random_texts(40, 3), np.arange(40)
+    search = search_globally(subject, seeds, find_strategy("rp"), draws(40, MAX_ITER))
+    lexicon = Lexicon(tuple(map(str, range(60))), subject.model.vectors, np.ones(60, bool))
+    found = files.global_finds(search, every)
+    pairs = found_pairs(subject, OwnTexts(lexicon, seeds, every, 0), "group", every, search, found)
+    assert len(pairs) == len(found) > 5
+    assert "local" not in {pair.phase for pair in pairs}
 
 
 def test_rows_are_drawn_by_their_ids_and_all_where_there_are_no_more():
