@@ -72,8 +72,3 @@ def make_task(subject, seeds=None, **changes):
 def rows(trail):
     """The samples of a trail, each with whether it is discriminatory."""
     return list(zip(trail.samples.tolist(), trail.discriminatory.tolist(), strict=True))
-
-
-def content(phases):
-    """The bytes of both trails."""
-    return [array.tobytes() for trail in (phases.global_, phases.local) for array in vars(trail).values()]

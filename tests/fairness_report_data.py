@@ -11,7 +11,8 @@ from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.names import COLUMNS, CONTROL, NO_RULE, TABULAR
 from biaslab.run.area import Unit
-from report_data import CLAIMS
+
+CLAIMS = Path(__file__).parents[1] / "workflow/resources/claims"
 
 AUTHORS = {"census": ["age", "race", "sex"], "bank": ["age"], "credit": ["age", "sex"]}
 OWN = {"adult": ["age", "race", "sex"], "german": ["age", "sex"]}

@@ -11,7 +11,7 @@ from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import TEXT, TEXT_COLUMNS
 from biaslab.run.area import Unit, load_area
 from biaslab.run.reports import write_report
-from report_data import CLAIMS
+from fairness_report_data import CLAIMS
 
 CORPORA = ("wikipedia", "jigsaw")
 MODELS = ("lstm", "gru")

@@ -233,8 +233,7 @@ def recurrent() -> Results:
 
 def words() -> Results:
     """Neighbours and similarities of words and texts."""
-    from biaslab.text.neighbours import nearest_words
-    from biaslab.text.similarity import bleu, jaccard, vector_distance
+    from biaslab.text.similarity import bleu, jaccard, nearest_words, vector_distance
     from biaslab.text.words import build_lexicon
 
     lexicon = build_lexicon([f"w{i}" for i in range(N_WORDS)], vectors(), [[]])
@@ -279,6 +278,7 @@ def torch_steps() -> Results:
     import torch
 
     from biaslab.fairness_testing.text.certified import CertifiedSettings, train_certified
+    from biaslab.fairness_testing.text.discrimination import TextSubject
     from biaslab.hate_speech.methods import parse_method
     from biaslab.hate_speech.objective import Batches, Objective, Regularization
     from biaslab.hate_speech.optimizers import adamw, bert_adam
@@ -310,12 +310,12 @@ def torch_steps() -> Results:
     fitted, table = train_language_model(tokens, tokens, tokenizer, settings, 1)
     yield "language-model", [p.detach().numpy() for p in fitted.parameters()]
     yield "language-model-loss", table.select_dtypes("number").to_numpy()
-    is_value, values = np.isin(np.arange(N_WORDS), [2, 5, 11]), np.array([2, 5, 11], np.int32)
+    values, no_neighbours = np.array([2, 5, 11], np.int32), np.empty((N_WORDS, 0), np.int32)
     settings = CertifiedSettings(epochs=3, batch=32)
     data = texts(), labels()
     for kind in ("lstm", "gru"):
-        start = initial_recurrent(kind, vectors(), 3)
-        network = train_certified(start, data, data, is_value, values, settings, 1)
+        subject = TextSubject(initial_recurrent(kind, vectors(), 3), values, no_neighbours)
+        network = train_certified(subject, data, data, settings, 1)
         yield f"certified-{kind}", [*network.layers, network.W_out, network.b_out]
     x = torch.linspace(0.05, 3, 1003)
     for name in TORCH_FUNCTIONS:

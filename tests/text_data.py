@@ -1,15 +1,30 @@
 """A tiny BERT with a vocabulary of its own, in a folder as published encoders come."""
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pytest
+
+from biaslab.run.datasets import load_registry
 
 SPECIAL = ("[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PUNCTUATION = (".", ",", "!", "?", "'")
 POSITIONS = 128
 TEXTS = ("format", "source", "validation", "test", "positive")
+
+
+def registered(name: str) -> Path:
+    """Return the path of a registered dataset; skip the test where the mirror does not have it."""
+    root = Path(__file__).parents[1]
+    filename = load_registry(root / "workflow/resources/datasets.tsv")[name].filename
+    mirror = Path(os.environ.get("BIASLAB_MIRROR", root / "../shared/data"))
+    path = next(
+        (mirror / f"{filename}{end}" for end in ("", ".gz") if (mirror / f"{filename}{end}").is_file()), None
+    )
+    return path or pytest.skip(f"needs {name} in a mirror folder (BIASLAB_MIRROR)")
 
 
 def texts_of(section: dict) -> dict:

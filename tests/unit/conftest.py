@@ -32,6 +32,17 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def torch_as_it_was() -> Iterator[None]:
+    """Give back the threads that a test took, and the algorithms that it forbade."""
+    import torch
+
+    n, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    yield
+    torch.set_num_threads(n)
+    torch.use_deterministic_algorithms(deterministic)
+
+
+@pytest.fixture
 def biaslab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Callable:
     """Return a function that runs a command as a user does: exit code, output and error output."""
     from biaslab.cli import main

@@ -43,10 +43,10 @@ CASES = [
     "ranking/test_exposure.py::test_unknown_candidates_keep_their_places",
     "ranking/test_exposure.py::test_measure_is_its_oracle[fa_ir_pass-False]",
     "ranking/test_reranking.py::test_every_list_is_ranked_as_the_oracle_does",
-    "text/test_neighbours.py::test_neighbours_are_those_of_the_definition[4]",
     "text/test_recurrent.py::test_gradients_equal_finite_differences[gru-shape1]",
     "text/test_recurrent.py::test_logits_equal_the_cells_number_by_number[lstm-shape1]",
     "text/test_recurrent_training.py::test_an_epoch_equals_steps_by_hand[lstm]",
+    "text/test_similarity.py::test_neighbours_are_those_of_the_definition[4]",
     "text/test_similarity.py::test_measures_equal_their_definitions",
 ]
 RUN_AND_NOTE_KERNELS = """

@@ -59,10 +59,7 @@ def numbers(answer: Any, name: str) -> np.ndarray:
 
 
 def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> None:
-    """Raise an error unless `p` has probabilities of all classes, (n, k), or of one class, (n,).
-
-    The message names the input, `what` and its number, counted from `start`.
-    """
+    """Raise an error unless `p` has probabilities of all classes, (n, k), or of one class, (n,)."""
     rows = p.reshape(len(p), -1)
     wrongs = [
         (~np.isfinite(rows).all(axis=1), "not finite; correct the function for such input"),

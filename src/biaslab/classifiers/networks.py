@@ -12,63 +12,28 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import at_most_threads
 
-__all__ = ["LogitModel", "Network", "load_network", "save_network"]
+__all__ = ["Network", "load_network", "save_network"]
 
 SHARE = 8192
 """Minimum number of samples for each thread."""
 
 
 class LogitModel:
-    """A `models.Model` that defines `logits`, (n, k), of samples; the base of networks.
-
-    Attributes
-    ----------
-    n_gradient_queries : int
-        1, because gradients are computed by backpropagation.
-    logits : callable
-        Returns the outputs before the softmax, (n, k), of samples, (n, d) int32; each network defines it.
-    """
+    """The base of networks: a `models.Model` that defines `logits`, (n, k), of samples, (n, d) int32."""
 
     n_gradient_queries: int = 1
     logits: Callable[[np.ndarray], np.ndarray]
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return the softmax of the logits; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-
-        Returns
-        -------
-        (n, k) float32 or float64
-        """
+        """Return the softmax of the logits; see `models.Model`."""
         return softmax(self.logits(X))
 
     def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the most probable class of each sample, 0 to k - 1; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-
-        Returns
-        -------
-        (n,) int64
-        """
+        """Return the most probable classes; see `models.Model`."""
         return self.logits(X).argmax(axis=1)
 
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-
-        Returns
-        -------
-        (n,) int64 and (n, k) float32 or float64
-        """
+        """Return labels and probabilities; see `models.Model`."""
         z = self.logits(X)
         return z.argmax(axis=1), softmax(z)
 

@@ -24,8 +24,8 @@ from biaslab.core.settings import DISTINCT, FILLED, PYDANTIC, Number, validate
 
 __all__ = ["Schema", "load_schema"]
 
-REFUSE, KEEP = "refuse", "keep"
-"""Rules for a row with a value outside its domain."""
+REFUSE = "refuse"
+"""The rule that refuses a row with a value outside its domain."""
 WHITESPACE = "whitespace"
 MAX_PROTECTED_VALUES = 1000
 """Maximum number of combinations of protected values for each sample."""

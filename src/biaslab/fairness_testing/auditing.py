@@ -6,14 +6,7 @@ the greatest favourable probability of its variants minus the least. In addition
 compared. With h_v of n_v rows predicted favourable, SPD = h_v / n_v - h_r / n_r, and the impact ratio is (h_v
 / n_v) / (h_r / n_r). The reference r is the value with the highest rate, or a named value. EOD is the
 difference of the true positive rates, FPD that of the false positive rates. The average odds difference (AOD)
-is their mean, in which opposite errors cancel. The equalized odds difference is the largest difference of two
-groups in either rate.
-
-Intervals of groups are simultaneous (Bonferroni, see `biaslab.core.comparisons`); the test of any difference
-covers all groups.
-
-A classifier that was fitted on the columns of a table is queried on the rows of the file
-(`biaslab.classifiers.encoding`), all other classifiers on encoded samples.
+is their mean, in which opposite errors cancel. Intervals of groups are simultaneous (Bonferroni).
 """
 
 import itertools
@@ -206,15 +199,11 @@ def audit(
     rows: Rows | None = None,
     reference: str | None = None,
 ) -> Audited:
-    """Query a classifier on all variants of the rows of a table, and compare the groups of rows.
-
-    `rows` are from `rows_for`. By default, the reference is the value with the highest rate.
-    """
+    """Query a classifier on all variants of the rows of a table, and compare the groups of rows."""
     X, values = table.X, subject.protected.values
-    texts = np.tile(subject.domain.low, (len(values), 1))
-    texts[:, subject.protected.columns] = values
-    texts = decode(texts, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
-    names = np.array([", ".join(row) for row in texts], object)  # of the combinations of protected values
+    attributes = [schema.attributes[column] for column in subject.protected.columns]
+    words = [[a.word(code) for a, code in zip(attributes, row, strict=True)] for row in values.tolist()]
+    names = np.array([", ".join(row) for row in words], object)  # of the combinations of protected values
     own = subject.protected.positions(X)
     p = _answers(subject, X, own, rows)
     labels = p.argmax(axis=2)

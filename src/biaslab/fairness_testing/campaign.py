@@ -21,10 +21,7 @@ from biaslab.fairness_testing.testers.trails import Phases
 
 
 def search(subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign) -> Phases:
-    """Search with a tester as printed in the paper, from rows in turn from the clusters of the data.
-
-    A tester that only draws samples draws as many as walks from all seeds visit.
-    """
+    """Search with a tester as printed in the paper, from rows in turn from the clusters of the data."""
     seeds, n_seeds = X[:0], campaign.seeds
     if not tester.draws_seeds:
         n_different = len(np.unique(X, axis=0))

@@ -60,10 +60,7 @@ def read_clusters(path: Path, n_rows: int) -> np.ndarray:
 
 
 def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
-    """Return at most `n` rows in turn from the clusters: the first of each, the second of each, and so on.
-
-    A cluster without rows left is skipped (the authors' published code).
-    """
+    """Return at most `n` rows, the first of each cluster, then the second, and so on (the published code)."""
     by_cluster = np.argsort(clusters, kind="stable")
     sizes = np.unique(clusters, return_counts=True)[1]
     turns = np.empty(len(clusters), np.int64)

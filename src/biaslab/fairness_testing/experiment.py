@@ -178,7 +178,8 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
                     _task(case, effort, repetition, seeds=starts, hops=hops), settings
                 )
                 row = {"tester": tester.name, "mode": mode, "repetition": repetition, "budget": budget}
-                around = [trails.count(trail.of_seed(n), case.subject.protected) for n in range(len(starts))]
+                of_seeds = [trail.take(trail.seed == number) for number in range(len(starts))]
+                around = [trails.count(visits, case.subject.protected) for visits in of_seeds]
                 row |= {"n_seeds": len(starts), "hops": hops}
                 for name in ("n_samples", "n_discriminatory"):
                     row[f"mean_{name[2:]}"] = np.mean([getattr(counts, name) for counts in around])
@@ -297,10 +298,7 @@ def compare_at_budgets(case: Case, effort: Budgets) -> pd.DataFrame:
 
 
 def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -> Trail:
-    """Return the visits of a tester within a budget; each seed's walk ends before the next seed.
-
-    A tester that runs out of seeds repeats them with other random numbers.
-    """
+    """Return the visits of a tester within a budget; each seed's walk ends before the next seed."""
     n_values = len(case.subject.protected.values)
     # Each part spends about half of the queries if walks follow from all its seeds.
     part_seeds = max(1, budget // (2 * effort.hops * n_values))

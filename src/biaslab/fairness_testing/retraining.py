@@ -14,7 +14,6 @@ samples, whether both members of a pair are added, or how long training continue
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -124,13 +123,8 @@ def n_added(found: np.ndarray, share: float) -> int:
     return max(1, round(share * len(found)))
 
 
-class Retrained(NamedTuple):
-    """A retrained network, with label rule, repetition and number of added samples."""
-
-    label_rule: str
-    repetition: int
-    n_added: int
-    network: Network
+Retrained = tuple[str, int, int, Network]
+"""Label rule, repetition, number of added samples, and the retrained network."""
 
 
 def retraining_table(
@@ -150,7 +144,7 @@ def retraining_table(
         after = measure(replace(subject, model=network))
         rows.append(row + [quality[measure] for measure in before for quality in (before, after)])
     columns = [f"{measure}_{when}" for measure in before for when in ("before", "after")]
-    return pd.DataFrame(rows, columns=[*Retrained._fields[:3], *columns])
+    return pd.DataFrame(rows, columns=["label_rule", "repetition", "n_added", *columns])
 
 
 def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
@@ -199,7 +193,7 @@ def retrain_classifier(
     y, cases = read_npz(folder / DATA)["y"], list(load_cases(folder, schema))
     of_first = cases[0].subject, cases[0].X, y, cases[0].X[:0]  # independent of the protected attributes
     nothing = [
-        Retrained(NO_RULE, k, 0, retrain(*of_first, label_rule=NO_RULE, repetition=k, seed=effort.seed))
+        (NO_RULE, k, 0, retrain(*of_first, label_rule=NO_RULE, repetition=k, seed=effort.seed))
         for k in range(effort.retrainings)
     ]
     tables = [retrain_case(case, y, load_found(found, case.attribute), effort, nothing) for case in cases]
@@ -209,10 +203,7 @@ def retrain_classifier(
 def retrain_case(
     case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort, nothing: Sequence[Retrained]
 ) -> pd.DataFrame:
-    """Retrain with the finds of every tester; for the paper's tester, by every label rule.
-
-    The networks `nothing`, which were retrained without added samples, come first.
-    """
+    """Retrain with the finds of every tester; for the paper's tester, by every label rule."""
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.subject.domain.draw(effort.uniform_samples, rng)
     of_case = case.subject, case.X, y
@@ -227,7 +218,7 @@ def retrain_case(
         ensemble = Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None
         options = {"seed": effort.seed, "share": effort.share, "ensemble": ensemble}
         networks = [
-            Retrained(
+            (
                 rule,
                 k,
                 n_added(found[tester], effort.share),

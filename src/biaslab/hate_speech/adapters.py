@@ -18,17 +18,20 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.text.label_names import MULTI_LABEL, describe_positive, positive_label
-from biaslab.text.reading import TRAINING_FILE, Lengths, count_in_batches, keeps_case, reading_length
+from biaslab.text.reading import (
+    MULTI_LABEL,
+    BertFolder,
+    Lengths,
+    count_in_batches,
+    describe_positive,
+    keeps_case,
+    load_bert_folder,
+)
 from biaslab.text.variants import text_batches
 
 if TYPE_CHECKING:
-    import torch
+    from biaslab.text.tokens import Tokens
 
-    from biaslab.text.tokens import Tokenizer, Tokens
-
-REMOVED = "removed"
-"""Key of `TRAINING_FILE` with the word pieces that the classifier never sees (word removal)."""
 BATCH = 256
 """Number of texts in one call of a function."""
 
@@ -111,48 +114,17 @@ def load_folder(
     folder: str | Path, device: str = "auto", positive: str | None = None, option: str = "--positive"
 ) -> "FolderClassifier":
     """Return the classifier in a folder, which reads as much of a text as in training or as its files say."""
-    from biaslab.text.devices import choose_device
-    from biaslab.text.encoder import load_classifier, put_positive_second
-    from biaslab.text.tokens import Tokenizer
-
-    folder = Path(folder)
-    model = load_classifier(folder)
-    number, names = positive_label(folder, positive, option)
-    model = put_positive_second(model, number)
-    tokenizer = Tokenizer.load(folder / "vocab.txt")
-    removed, path = frozenset(), folder / TRAINING_FILE
-    if path.is_file():
-        try:
-            pieces = json.loads(path.read_text(encoding="utf-8"))[REMOVED]
-            removed = frozenset(tokenizer.vocabulary.index(piece) for piece in pieces)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{path}: does not list the word pieces that are {REMOVED} ({error}); train the classifier"
-                " again, or remove the file if `hate-speech train` did not write it"
-            ) from error
-    limit = reading_length(folder, model.config.max_position_embeddings)
-    return FolderClassifier(model.to(choose_device(device)), tokenizer, limit, removed, names, number)
+    return FolderClassifier(**vars(load_bert_folder(Path(folder), device, positive, option)))
 
 
-@dataclass(frozen=True)
-class FolderClassifier:
+class FolderClassifier(BertFolder):
     """A BERT with a classifier of two labels, 1 being positive; a `TextClassifier`."""
-
-    model: "torch.nn.Module"
-    tokenizer: "Tokenizer"
-    max_length: int  # word pieces read of a text, including [CLS] and [SEP]
-    removed: frozenset[int] = frozenset()  # word pieces removed from every text
-    class_names: Sequence[str] = ()  # of its labels, in their order
-    number: int = 1  # of the positive label in its files
 
     @property
     def reading(self) -> str:
         """See `TextClassifier`."""
         removed = f", {len(self.removed)} word pieces removed" if self.removed else ""
-        return (
-            f"{describe_positive(self.class_names, self.number)}, by softmax over 2 labels; reads"
-            f" {self.max_length:,} word pieces of a text at most, in lower case without accents{removed}."
-        )
+        return f"{super().reading}, in lower case without accents{removed}."
 
     def lengths(self, texts: Sequence[str]) -> Lengths:
         """See `TextClassifier`."""

@@ -18,7 +18,6 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
-from biaslab.hate_speech.adapters import REMOVED
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.metrics import holding
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
@@ -26,7 +25,7 @@ from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
-from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE, Lengths, count_in_batches
+from biaslab.text.reading import REMOVED, TRAINED_LENGTH, TRAINING_FILE, Lengths, count_in_batches
 from biaslab.text.tokens import Tokenizer, Tokens
 
 WEIGHTS, HISTORY, CHECKPOINT = "model.safetensors", "history.tsv", "checkpoint.safetensors"

@@ -30,12 +30,9 @@ def choose_device(name: str) -> torch.device:
 def make_deterministic(threads: int) -> None:
     """Fix the number of threads of an operation, and restrict torch to bit-for-bit deterministic algorithms.
 
-    The same number of threads gives identical bytes. Another number changes the order in which torch and its
-    matrix library sum gradients, and no setting prevents that. Measured with 1 and 2 threads and two layers
-    of MiniLM: predictions of given weights are identical; a gradient differs by at most 3e-7 of the largest
-    entry (tests allow 1e-6); after 5 training steps weights differ by 2e-7 and scores by 5e-8. For identical
-    bytes on all machines of one type, train with one thread and run several trainings in parallel. Operations
-    never run in parallel.
+    The same number of threads gives identical bytes. Another number changes the order of sums: a gradient
+    differs by at most 3e-7 of its largest entry, predictions of given weights do not. For identical bytes on
+    all machines of one type, train with one thread and run several trainings in parallel.
     """
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts
     torch.set_num_threads(threads)

@@ -73,10 +73,11 @@ def prepare_encoder(
     if layers is not None and not 1 <= layers <= n:
         raise InputError(f"layers: {layers}: {files.config} has {n}; write a number from 1 to {n}")
     cut = settings | {"num_hidden_layers": layers or n}
-    expected = _shapes(_blank(cut))
+    blank = _blank(cut)
+    expected = _shapes(blank)
     if weights == "random":
         tensors = {
-            name: _initial(name, shape, cut, stream(seed, "encoder", name))
+            name: _initial(name, shape, blank.config, stream(seed, "encoder", name))
             for name, shape in expected.items()
             if not name.startswith("classifier.")
         }
@@ -101,7 +102,7 @@ def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertC
         if name not in tensors:
             if seed is None:
                 raise InputError(f"{files.weights}: {name} is missing; train the classifier first")
-            tensors[name] = _initial(name, shape, settings, stream(seed, name.split(".")[0]))
+            tensors[name] = _initial(name, shape, model.config, stream(seed, name.split(".")[0]))
     model.load_state_dict({_full_name(k): v for k, v in tensors.items()}, strict=True, assign=True)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
@@ -152,10 +153,7 @@ def fill_by_length(
     pad: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
-    """Fill a row of `out` for each text with ``answer(model, ids, mask)``, without dropout.
-
-    After every batch, `progress` receives the number of texts done and n.
-    """
+    """Fill a row of `out` for each text with ``answer(model, ids, mask)``, without dropout."""
     done = 0
     with evaluating(model), torch.no_grad():
         for rows in batches_by_length(tokens.lengths, BATCH_TOKENS):
@@ -285,16 +283,16 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
 
 
 def _initial(
-    name: str, shape: tuple[int, ...], settings: dict[str, Any], rng: np.random.Generator
+    name: str, shape: tuple[int, ...], settings: BertSettings, rng: np.random.Generator
 ) -> torch.Tensor:
     """Return BERT's initial tensor: ones for scales, zeros for biases and [PAD], else normal values."""
     if name.endswith("LayerNorm.weight"):
         return torch.ones(shape)
     if name.endswith(".bias"):
         return torch.zeros(shape)
-    values = rng.standard_normal(shape, np.float32) * np.float32(settings.get("initializer_range", 0.02))
+    values = rng.standard_normal(shape, np.float32) * np.float32(settings.initializer_range)
     if name.endswith("word_embeddings.weight"):
-        values[settings.get("pad_token_id", 0)] = 0
+        values[settings.pad_token_id] = 0
     return torch.from_numpy(values)
 
 

@@ -78,7 +78,7 @@ class Recurrent:
     @cached_property
     def _kernel_arguments(self) -> tuple[kernels.Parameters, int, np.ndarray]:
         """Parameters, shift, and the table of every word's contribution to the first layer's gates."""
-        parameters, _ = pack(self.kind, self.layers, self.W_out, self.b_out)
+        parameters, _ = pack(self)
         shift = gate_shift(self.kind, parameters)
         table = np.empty((len(self.vectors), 4 * parameters.out.shape[1]), np.float32)
         with at_most_threads(max(1, len(self.vectors) // SHARE)):
@@ -157,8 +157,6 @@ def initial_recurrent(
     kind: str, vectors: np.ndarray, seed: int, hidden: int = HIDDEN, depth: int = DEPTH
 ) -> Recurrent:
     """Return an untrained network, all weights uniform in ±1/√H as torch draws them."""
-    if kind not in GATES:
-        raise InputError(f"'{kind}' is not a type of recurrent network; choose lstm or gru")
     rng, rows = stream(seed, "initial recurrent network", kind), GATES[kind] * hidden
 
     def draw(*shape: int) -> np.ndarray:
@@ -169,34 +167,31 @@ def initial_recurrent(
     return Recurrent(kind, vectors, layers, draw(2, hidden), draw(2))
 
 
-def pack(
-    kind: str, layers: Sequence[Layer], W_out: np.ndarray, b_out: np.ndarray
-) -> tuple[Parameters, np.ndarray]:
+def pack(network: Recurrent) -> tuple[Parameters, np.ndarray]:
     """Return all weights in the kernels' layout, as views of a flat array, and the array, (p,) float32."""
-    hidden, depth = W_out.shape[1], len(layers)
-    n, d = (-(-size // TILE) * TILE for size in (hidden, layers[0][0].shape[1]))  # padded
-    rows = GATES[kind] * n
+    depth, sizes = len(network.layers), (network.hidden, network.vectors.shape[1])
+    n, d = (-(-size // TILE) * TILE for size in sizes)  # padded
+    rows = GATES[network.kind] * n
     shapes = (rows, d), (depth - 1, rows, n), (depth, rows, n), (depth, rows), (depth, rows), (2, n), (2,)
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
     flat = np.zeros(ends[-1], np.float32)
     parts = np.split(flat, ends[:-1])
     parameters = Parameters(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
-    by_input, by_state = _ORDERS[kind]
-    for i, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers):
+    by_input, by_state = _ORDERS[network.kind]
+    for i, (W_ih, W_hh, b_ih, b_hh) in enumerate(network.layers):
         _insert(W_ih, by_input, parameters.inputs[i - 1] if i else parameters.first)
         _insert(W_hh, by_state, parameters.states[i])
         _insert(b_ih[:, None], by_input, parameters.input_biases[i][:, None])
         _insert(b_hh[:, None], by_state, parameters.state_biases[i][:, None])
-    parameters.out[:, :hidden] = W_out
-    parameters.out_bias[:] = b_out
+    parameters.out[:, : network.hidden] = network.W_out
+    parameters.out_bias[:] = network.b_out
     return parameters, flat
 
 
-def unpack(
-    kind: str, parameters: Parameters, hidden: int, d: int
-) -> tuple[list[Layer], np.ndarray, np.ndarray]:
+def unpack(network: Recurrent, parameters: Parameters) -> tuple[list[Layer], np.ndarray, np.ndarray]:
     """Return copies of the layers, W_out and b_out of `parameters` without padding: the inverse of `pack`."""
-    by_input, by_state = (np.argsort(order) for order in _ORDERS[kind])
+    by_input, by_state = (np.argsort(order) for order in _ORDERS[network.kind])
+    hidden, d = network.hidden, network.vectors.shape[1]
     layers = [
         (
             _unpad(parameters.inputs[i - 1] if i else parameters.first, by_input, hidden, hidden if i else d),
@@ -245,8 +240,6 @@ def checked_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
 
 
 def _check(network: Recurrent) -> None:
-    if network.kind not in GATES:
-        raise InputError(f"'{network.kind}' is not a type of recurrent network; choose lstm or gru")
     if network.vectors.ndim != 2 or not network.vectors.size or not np.isfinite(network.vectors).all():
         raise InputError("a recurrent network needs vectors of words, all numbers finite; regenerate them")
     if network.W_out.ndim != 2 or len(network.W_out) != 2 or network.b_out.shape != (2,):

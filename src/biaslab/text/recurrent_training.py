@@ -52,11 +52,8 @@ def train_recurrent(
     if validation is not None:
         validation = validation[0], checked_labels(*validation)
         check_words(validation[0], start.vectors)
-        if not len(validation[0]):
-            raise InputError("there is no text to validate with; supply at least one")
     check_words(texts, start.vectors)
-    parameters, flat = pack(start.kind, start.layers, start.W_out, start.b_out)
-    gradients, flat_gradients = pack(start.kind, start.layers, start.W_out, start.b_out)
+    (parameters, flat), (gradients, flat_gradients) = pack(start), pack(start)
     means, step = (np.zeros_like(flat), np.zeros_like(flat)), 0
     rows, best, least = [], start, np.inf
     for epoch in range(1, settings.epochs + 1):
@@ -83,8 +80,7 @@ def train_recurrent(
         )
         if not np.isfinite(flat).all():
             raise InputError(f"training diverged in epoch {epoch}; lower learning_rate")
-        unpacked = unpack(start.kind, parameters, start.hidden, start.vectors.shape[1])
-        network = start.with_weights(*unpacked)
+        network = start.with_weights(*unpack(start, parameters))
         validation_loss, f1 = _validate(network, *validation, settings) if validation else (np.nan, np.nan)
         rows.append((epoch, loss, validation_loss, f1))
         if validation is None or validation_loss < least:

@@ -5,16 +5,14 @@ length, as in sentence encoders such as all-MiniLM-L6 (Reimers and Gurevych 2019
 5.2) use a different encoder with 512 dimensions (Cer et al. 2018).
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 
 from biaslab.text.bert import BertClassifier
-from biaslab.text.encoder import fill_by_length, load_classifier
+from biaslab.text.encoder import fill_by_length
 from biaslab.text.tokens import Tokenizer
 
 MAX_LENGTH = 256
@@ -28,17 +26,8 @@ class SentenceEncoder:
     model: BertClassifier
     tokenizer: Tokenizer
 
-    @classmethod
-    def load(cls, folder: str | os.PathLike, device: torch.device | str = "cpu") -> "SentenceEncoder":
-        """Load an encoder folder."""
-        model = load_classifier(folder, seed=0)  # draws missing tensors, which are not used here
-        return cls(model.to(device), Tokenizer.load(Path(folder) / "vocab.txt"))
-
     def vectors(self, sentences: Sequence[str]) -> np.ndarray:
-        """Return the vectors of sentences, (n, d) float32, of length 1; see `encoder.fill_by_length`.
-
-        A long sentence is cut to the positions of the encoder, and to at most `MAX_LENGTH` tokens.
-        """
+        """Return the vectors of sentences, (n, d) float32, of length 1; the end of a long one is not read."""
         config = self.model.config
         tokens = self.tokenizer.encode(sentences, min(MAX_LENGTH, config.max_position_embeddings))
         out = np.empty((len(tokens), config.hidden_size), np.float32)

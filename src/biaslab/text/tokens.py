@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +98,8 @@ class Tokenizer:
             ids += [[self.cls, *e.ids[:n_kept], self.sep] for e in encodings]
             words += [[-1, *e.word_ids[:n_kept], -1] for e in encodings]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in ids], dtype=np.int64)])
-        return Tokens(_flat(ids, offsets[-1]), offsets, _flat(words, offsets[-1]))
+        flat_ids, flat_words = (np.fromiter(chain.from_iterable(rows), np.int32) for rows in (ids, words))
+        return Tokens(flat_ids, offsets, flat_words)
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each uncut text, including [CLS] and [SEP]."""
@@ -111,7 +113,3 @@ class Tokenizer:
         """Return the words before the split into pieces: lower case, punctuation separate."""
         normal = self._pieces.normalizer.normalize_str(text)
         return [word for word, _ in self._pieces.pre_tokenizer.pre_tokenize_str(normal)]
-
-
-def _flat(rows: list[list[int]], total: int) -> np.ndarray:
-    return np.fromiter((x for row in rows for x in row), np.int32, total)

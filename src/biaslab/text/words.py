@@ -35,10 +35,6 @@ class Texts(Ragged):
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.row(i) for i in range(len(self)))
 
-    def keys(self) -> list[bytes]:
-        """Return one key a text; keys are equal if and only if texts have the same words in order."""
-        return [row.tobytes() for row in self]
-
 
 def concatenate(parts: Sequence[Texts]) -> Texts:
     """Concatenate several sets of texts, in order."""

@@ -1,13 +1,10 @@
 """Drafts of schemas: what they say of a table, and that the table is read by them."""
 
-import sys
-
 import pytest
 
 from biaslab.classifiers.drafting import draft
 from biaslab.classifiers.encoding import read_table
 from biaslab.classifiers.schema import Bins, Category, Integer, load_schema
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 
 
@@ -112,13 +109,10 @@ def test_decimal_commas_are_named(tmp_path):
         read_table(path, load_schema(tmp_path / "t.yaml"))
 
 
-def test_the_command_never_overwrites(tmp_path, monkeypatch, capsys):
+def test_the_command_never_overwrites(tmp_path, biaslab):
     path = table(tmp_path, ["a", "sex", "y"], [[i, "fm"[i % 2], i // 2 % 2] for i in range(12)])
-    monkeypatch.setattr(sys, "argv", ["biaslab", "fairness-testing", "schema", str(path), "--label", "y"])
     for code, said in ((0, "Review the draft"), (2, "the file exists; choose another --out")):
-        with pytest.raises(SystemExit) as ended:
-            main()
-        output = capsys.readouterr()
-        assert ended.value.code == code
-        assert said in output.out + output.err
+        ended, output, error = biaslab("fairness-testing", "schema", path, "--label", "y")
+        assert ended == code
+        assert said in output + error
     assert load_schema(tmp_path / "t.yaml").protected == ("sex",)

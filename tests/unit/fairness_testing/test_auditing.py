@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from biaslab.classifiers.adapters import CallableModel, adapt
 from biaslab.classifiers.drafting import draft
 from biaslab.classifiers.encoding import Data, as_table, read_table
 from biaslab.classifiers.schema import load_schema
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.rates import difference_interval
 from biaslab.fairness_testing.auditing import (
@@ -178,15 +176,16 @@ def test_what_reading_a_table_changed_is_counted_by_group(tmp_path):
         assert all(count in line for count in counts), line
 
 
-def test_a_search_stops_at_values_that_are_spelled_in_two_ways(files, tmp_path, monkeypatch, capsys):
+def test_a_search_stops_at_values_that_are_spelled_in_two_ways(files, tmp_path, monkeypatch, biaslab):
     monkeypatch.chdir(tmp_path)
     Path("t.yaml").write_text(SCHEMA.replace("[a, b, c]", "[a, b, c, A]"))
     command = ["search", "t.csv", "--schema", "t.yaml", "--model", "train", "--epochs", "1", "--seeds", "3"]
-    command += ["--tester", "random", "--out", "found"]
-    said = run(monkeypatch, capsys, *command, code=2)
-    assert "t.yaml: sex: 'A' and 'a' differ by case, blanks or a final stop alone" in said.err
+    command = ["fairness-testing", *command, "--tester", "random", "--out", "found"]
+    code, _, error = biaslab(*command)
+    assert code == 2
+    assert "t.yaml: sex: 'A' and 'a' differ by case, blanks or a final stop alone" in error
     assert not Path("found").exists()
-    assert "40 rows of 2 attributes" in run(monkeypatch, capsys, *command, "--exact-values").out
+    assert "40 rows of 2 attributes" in biaslab(*command, "--exact-values")[1]
 
 
 def test_the_favourable_class_is_the_last_unless_it_is_named(files):
@@ -196,15 +195,7 @@ def test_the_favourable_class_is_the_last_unless_it_is_named(files):
         favourable_class(schema, "maybe")
 
 
-def run(monkeypatch, capsys, *arguments, code=0):
-    monkeypatch.setattr(sys, "argv", ["biaslab", "fairness-testing", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == code
-    return capsys.readouterr()
-
-
-def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, capsys):
+def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, biaslab):
     monkeypatch.chdir(tmp_path)
     Path("audited_model.py").write_text(
         "import numpy as np\n"
@@ -212,8 +203,8 @@ def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, cap
         "    p = np.where(X[:, 1] == 2, 0, np.minimum(1, (X[:, 0] + 2 * (X[:, 1] == 1)) / 10))\n"
         "    return np.stack([1 - p, p], axis=1)\n"
     )
-    command = ["audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
-    assert "b is favoured over c:" in run(monkeypatch, capsys, *command).out
+    command = ["fairness-testing", "audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
+    assert "b is favoured over c:" in biaslab(*command)[1]
     page = pages.Page(Path("fairness-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
     numbers = json.loads(Path("fairness-audit.json").read_text())

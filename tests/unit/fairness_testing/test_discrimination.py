@@ -9,7 +9,7 @@ from biaslab.fairness_testing.testers.discrimination import (
     find_partners,
     uniform_fairness,
 )
-from fairness_data import blind, make_subject, random_network, small_domain
+from fairness_data import make_subject, random_network, small_domain
 from naive import fairness_testing as naive
 
 
@@ -70,15 +70,3 @@ def test_fairness_is_the_share_of_the_whole_domain():
     k = round(share * n)
     assert low == pytest.approx(scipy.stats.beta.ppf(0.025, k, n - k + 1))
     assert high == pytest.approx(scipy.stats.beta.ppf(0.975, k + 1, n - k))
-
-
-def test_a_blind_network_is_fair():
-    subject = make_subject(blind(random_network(8), (1,)), (1,))
-    expected = (0, 0, pytest.approx(1 - 0.025 ** (1 / 100)))
-    assert uniform_fairness(subject, n=100, seed=3) == expected
-
-
-def test_queries_are_the_samples_asked():
-    subject = make_subject(random_network(15), (1,))
-    X = np.array([[0, 0, 1, 0, 0], [0, 7, 1, 0, 0]], np.int32)  # the second's value is none of the three
-    assert check(subject, X).queries.tolist() == [3, 4]

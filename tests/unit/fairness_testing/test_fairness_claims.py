@@ -7,7 +7,7 @@ import pytest
 
 import fairness_text_paper_data as paper
 from biaslab.audit.claims import read_claims
-from report_data import CLAIMS
+from fairness_report_data import CLAIMS
 
 CLAIM_SCHEMA = CLAIMS.parents[1] / "schemas/claims.schema.yaml"
 EVERY = {claim.claim_id: claim for claim in read_claims([CLAIMS / "fairness_testing.tsv"], CLAIM_SCHEMA)}

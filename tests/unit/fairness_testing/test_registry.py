@@ -15,7 +15,7 @@ from biaslab.fairness_testing.testers import registry
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.registry import TESTERS
-from fairness_data import blind, content, make_case, make_subject, make_task, random_network, small_domain
+from fairness_data import blind, make_case, make_subject, make_task, random_network, small_domain
 
 EFFORT = experiment.Effort(
     hops=3, ablation_hops=2, repetitions=2, explanations=20, uniform_samples=100, local_seeds=3, seed=1
@@ -37,7 +37,7 @@ def test_a_row_is_all_that_an_experiment_needs(tmp_path, monkeypatch):
     monkeypatch.setattr(retraining, "STEPS", 20)
     effort = retraining.Effort(retrainings=2, share=0.1, uniform_samples=200, seed=1)
     y = case.subject.model.labels(case.X)
-    nothing = [retraining.Retrained("", k, 0, case.subject.model) for k in range(2)]
+    nothing = [("", k, 0, case.subject.model) for k in range(2)]
     finds = load_found(tmp_path / "found.npz", "group")
     table = retraining.retrain_case(case, y, finds, effort, nothing)
     runs = table.groupby(["tester", "label_rule"], sort=False).size()
@@ -49,11 +49,6 @@ def test_a_row_is_all_that_an_experiment_needs(tmp_path, monkeypatch):
         ("adf", "model"): 2,
         ("adf", "ensemble"): 2,
     }
-
-
-def test_an_unknown_tester_is_refused():
-    with pytest.raises(InputError, match=r"unknown tester 'adv' \(known: adf, aequitas, symbolic, "):
-        registry.find_tester("adv")
 
 
 def test_every_tester_keeps_the_contract():
@@ -171,7 +166,8 @@ def test_trails_depend_on_the_seed_and_neither_on_threads_nor_on_parts(name, mod
 
     def search(threads=2, **changes):
         set_threads(threads)
-        return content(collect(tester.search(replace(task, **changes), settings)))
+        phases = collect(tester.search(replace(task, **changes), settings))
+        return [array.tobytes() for part in (phases.global_, phases.local) for array in vars(part).values()]
 
     assert search(1) == search() != search(seed=2)
     for size in (1, 7, 100):

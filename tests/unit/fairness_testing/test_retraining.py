@@ -11,7 +11,6 @@ from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import (
     LABEL_RULES,
     Ensemble,
-    Retrained,
     added_labels,
     mixed_batches,
     n_added,
@@ -140,7 +139,7 @@ def test_table_has_before_and_after(monkeypatch):
         for rule in ("", "majority")
         for k in range(2)
     }
-    trained = [Retrained(*key, 7 if key[0] else 0, network) for key, network in networks.items()]
+    trained = [(*key, 7 if key[0] else 0, network) for key, network in networks.items()]
     table = retraining_table(subject, X, y, uniform, trained)
     assert tuple(table.columns) == COLUMNS["retraining"][3:]
     assert table["label_rule"].tolist() == ["", "", "majority", "majority"]
@@ -148,7 +147,7 @@ def test_table_has_before_and_after(monkeypatch):
     assert table["n_added"].tolist() == [0, 0, 7, 7]
     assert networks["", 1].accuracy(X, y) != networks["majority", 1].accuracy(X, y)
     for i, when in ((1, "before"), (1, "after"), (3, "after")):
-        model = subject.model if when == "before" else trained[i].network
+        model = subject.model if when == "before" else trained[i][-1]
         own = replace(subject, model=model)
         row = table.iloc[i]
         assert row[f"accuracy_{when}"] == model.accuracy(X, y)

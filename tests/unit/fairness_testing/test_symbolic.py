@@ -102,12 +102,6 @@ def test_network_with_one_label_leaves_the_seeds_alone():
         assert (len(phases.global_), len(phases.local)) == (n, 0)
 
 
-@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
-def test_the_limit_counts_different_samples(settings):
-    task = make(columns=(4,), n_explored=70, seed=11)
-    assert count(search(task, settings).joined(), task.subject.protected).n_samples == 70
-
-
 def test_search_ends_when_all_samples_are_explored():
     task = make(columns=(1, 2, 3), n_explored=100, seed=16)  # leaves 20 different samples
     for settings in (PUBLISHED, PAPER):

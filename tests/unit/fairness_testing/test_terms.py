@@ -1,29 +1,18 @@
 """Lists of protected words, and the sentences that hold some of them."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.terms import read_terms
-from biaslab.run import datasets
 from biaslab.text.labelled import read_labelled, read_texts
 from biaslab.text.words import split_words
 from refusals import assert_file_refused
+from text_data import registered
 
-ROOT = Path(__file__).parents[3]
-RESOURCES = ROOT / "workflow/resources"
-MIRROR = Path(os.environ.get("BIASLAB_MIRROR", ROOT / "../shared/data"))
+RESOURCES = Path(__file__).parents[3] / "workflow/resources"
 EXAMPLE_TERMS = "fairness_testing/terms_example.yaml"
-
-
-def published():
-    registry = datasets.load_registry(RESOURCES / "datasets.tsv")
-    path = MIRROR / registry["adf-text-terms"].filename
-    if not path.is_file():
-        pytest.skip("needs adf-text-terms in a mirror folder (BIASLAB_MIRROR)")
-    return path
 
 
 def test_the_same_list_in_three_formats(tmp_path):
@@ -98,7 +87,10 @@ def test_every_term_of_the_example_occurs_in_it_more_than_once():
 
 @pytest.mark.parametrize(
     ("name", "terms"),
-    [("sentences.txt", published), ("sentences_example.txt", lambda: RESOURCES / EXAMPLE_TERMS)],
+    [
+        ("sentences.txt", lambda: registered("adf-text-terms")),
+        ("sentences_example.txt", lambda: RESOURCES / EXAMPLE_TERMS),
+    ],
 )
 def test_every_sentence_holds_a_term_and_every_feature_has_a_sentence(name, terms):
     terms = read_terms(terms())

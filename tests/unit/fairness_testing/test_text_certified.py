@@ -7,12 +7,15 @@ pytest.importorskip("torch")
 
 import torch
 
+import recurrent_data
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import certified
 from biaslab.fairness_testing.text.certified import CertifiedSettings, train_certified
-from biaslab.text.recurrent import Recurrent, initial_recurrent
-from biaslab.text.words import Texts
+from biaslab.fairness_testing.text.discrimination import TextSubject
+from biaslab.text.recurrent import initial_recurrent
+from biaslab.text.words import Texts, concatenate
 from naive import certified as naive
+from recurrent_data import random_recurrent
 
 N_WORDS, WIDTH = 14, 5
 VALUES = np.array([2, 5, 11], np.int32)
@@ -21,29 +24,21 @@ KINDS = ("lstm", "gru")
 
 
 @pytest.fixture(autouse=True)
-def torch_as_it_was():
-    """Compute with one thread, and give back the threads and algorithms that training took."""
-    n, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+def _one_thread(torch_as_it_was):
     torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(n)
-    torch.use_deterministic_algorithms(deterministic)
 
 
-def random_network(kind, seed, scale=2.0):
-    """A network whose weights are large enough for gates to saturate and signs to mix."""
-    rng = np.random.default_rng(seed)
-    vectors = rng.normal(size=(N_WORDS, WIDTH)).astype(np.float32)
-    start = initial_recurrent(kind, vectors, seed, 4, 3)
-    layers = [tuple(scale * array for array in layer) for layer in start.layers]
-    return Recurrent(kind, vectors, layers, scale * start.W_out, start.b_out)
+def random_network(kind, seed, scale=0.7):
+    return random_recurrent(kind, seed, 4, 3, WIDTH, N_WORDS, scale)
 
 
-def random_texts(seed, n=30, most=8):
+def random_texts(seed):
     """Texts with and without values, one of them empty."""
-    rng = np.random.default_rng(seed)
-    rows = [rng.integers(0, N_WORDS, rng.integers(1, most)) for _ in range(n)]
-    return Texts.of([*rows, []])
+    return concatenate([recurrent_data.random_texts(seed, 30, 7, N_WORDS), Texts.of([[]])])
+
+
+def subject_of(model):
+    return TextSubject(model, VALUES, np.empty((N_WORDS, 0), np.int32))
 
 
 def margins(model, texts):
@@ -51,16 +46,16 @@ def margins(model, texts):
     return logits[:, 1] - logits[:, 0]
 
 
-def margin_bounds(model, texts, is_value, values):
+def margin_bounds(model, texts):
     """Bounds of O_1 - O_0, (n, 2), over all values of all sensitive words."""
     with torch.no_grad():
-        return certified._Network(model, torch.float64).bounds(texts, is_value, values, 1.0).numpy()
+        return certified._Network(model, torch.float64).bounds(texts, IS_VALUE, VALUES, 1.0).numpy()
 
 
 def certified_share(model, texts):
     """The share of the texts with a value whose label no value can change, provably."""
     rows = [i for i, row in enumerate(texts) if IS_VALUE[row].any()]
-    lower, upper = margin_bounds(model, texts.take(rows), IS_VALUE, VALUES).T
+    lower, upper = margin_bounds(model, texts.take(rows)).T
     return np.mean((lower > 1e-4) | (upper < -1e-4))
 
 
@@ -74,7 +69,7 @@ def substituted(texts, rng):
 @pytest.mark.parametrize("seed", range(2))
 def test_bounds_hold_whatever_values_words_have(kind, seed):
     model, texts, rng = random_network(kind, seed), random_texts(seed), np.random.default_rng(seed)
-    lower, upper = margin_bounds(model, texts, IS_VALUE, VALUES).T
+    lower, upper = margin_bounds(model, texts).T
     reached = np.stack([margins(model, substituted(texts, rng)) for _ in range(100)])
     assert (lower - 1e-4 <= reached).all()
     assert (reached <= upper + 1e-4).all()
@@ -98,12 +93,16 @@ def test_bounds_equal_plain_intervals(kind, epsilon):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_of_the_loss_equal_finite_differences(kind):
-    model, texts = random_network(kind, 17, scale=1.0), random_texts(18)
+    model, texts = random_network(kind, 17, scale=0.4), random_texts(18)
     labels = np.arange(len(texts)) % 2
     network = certified._Network(model, torch.float64)
     settings = CertifiedSettings(kappa=0.6, negative_weight=0.3)
-    objective = certified._Objective(network, IS_VALUE, VALUES, settings, 0.7)
-    objective(texts, labels).backward()
+
+    def mean_loss():
+        losses, weights = certified._losses(network, texts, labels, subject_of(model), settings, 0.7)
+        return losses.sum() / weights.sum()
+
+    mean_loss().backward()
     rng, step, compared = np.random.default_rng(19), 1e-6, 0
     for parameter in network.parameters():
         flat, gradient = parameter.detach().view(-1), parameter.grad.view(-1)
@@ -111,7 +110,7 @@ def test_gradients_of_the_loss_equal_finite_differences(kind):
             values = []
             for shift in (step, -2 * step):
                 flat[i] += shift
-                values.append(objective(texts, labels).item())
+                values.append(mean_loss().item())
             flat[i] += step
             expected = (values[0] - values[1]) / (2 * step)
             assert gradient[i].item() == pytest.approx(expected, rel=1e-3, abs=1e-6)
@@ -127,15 +126,15 @@ def test_loss_is_the_mean_of_clean_and_worst_cross_entropies(kind):
     settings = CertifiedSettings(kappa=0.6, negative_weight=0.3)
     total = weight = 0.0
     for i, row in enumerate(texts):
-        low, high = margin_bounds(model, texts.take([i]), IS_VALUE, VALUES)[0]
+        low, high = margin_bounds(model, texts.take([i]))[0]
         clean = network.margins(texts.take([i])).item()
         worst = low if labels[i] else high
         ours = 1.0 if labels[i] else 0.3
         sign = 2 * labels[i] - 1
         losses = [np.log1p(np.exp(-sign * m)) for m in (clean, worst if IS_VALUE[row].any() else clean)]
         total, weight = total + ours * (0.4 * losses[0] + 0.6 * losses[1]), weight + ours
-    found = certified._Objective(network, IS_VALUE, VALUES, settings, 1.0)(texts, labels).item()
-    assert found == pytest.approx(total / weight, rel=1e-9)
+    found, weights = certified._losses(network, texts, labels, subject_of(model), settings, 1.0)
+    assert (found.sum() / weights.sum()).item() == pytest.approx(total / weight, rel=1e-9)
 
 
 def biased_corpus(n, seed):
@@ -166,7 +165,7 @@ SETTINGS = CertifiedSettings(epochs=14, ramp=0.5, batch=50, learning_rate=0.02)
 def test_training_certifies_what_plain_training_does_not(kind):
     train, test = biased_corpus(400, 26), biased_corpus(200, 27)
     plain, model = (
-        train_certified(corpus_start(kind), train, test, IS_VALUE, VALUES, replace(SETTINGS, kappa=kappa), 1)
+        train_certified(subject_of(corpus_start(kind)), train, test, replace(SETTINGS, kappa=kappa), 1)
         for kappa in (0.0, SETTINGS.kappa)
     )
     texts, labels = test
@@ -179,11 +178,11 @@ def test_training_certifies_what_plain_training_does_not(kind):
 def test_training_repeats_and_leaves_its_start_alone():
     corpus, start, settings = biased_corpus(80, 28), corpus_start("gru"), replace(SETTINGS, epochs=2)
     before = [array.copy() for layer in start.layers for array in layer]
-    first = train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 3)
+    first = train_certified(subject_of(start), corpus, corpus, settings, 3)
     torch.set_num_threads(2)
-    second = train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 3)
+    second = train_certified(subject_of(start), corpus, corpus, settings, 3)
     assert torch.get_num_threads() == 1
-    other = train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 4)
+    other = train_certified(subject_of(start), corpus, corpus, settings, 4)
     for ours, theirs in zip(first.layers, second.layers, strict=True):
         assert all(a.tobytes() == b.tobytes() for a, b in zip(ours, theirs, strict=True))
     assert first.W_out.tobytes() == second.W_out.tobytes() != other.W_out.tobytes()
@@ -198,7 +197,7 @@ def test_the_epoch_of_the_least_validation_loss_at_full_reach_is_kept(monkeypatc
         """Train one epoch a loss; the first is before all values are reached."""
         given, settings = iter(losses), replace(SETTINGS, epochs=len(losses), ramp=ramp)
         monkeypatch.setattr(certified, "_validation_loss", lambda *_: next(given))
-        return train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 3).W_out.tobytes()
+        return train_certified(subject_of(start), corpus, corpus, settings, 3).W_out.tobytes()
 
     assert train([0, 5, 4, 6], 0.25) == train([0, 5, 4], 0.34) != train([0, 5, 4, 3], 0.25)
 
@@ -206,4 +205,4 @@ def test_the_epoch_of_the_least_validation_loss_at_full_reach_is_kept(monkeypatc
 def test_training_that_diverges_is_refused():
     corpus, endless = biased_corpus(20, 29), replace(SETTINGS, epochs=9, ramp=0.0, learning_rate=3e37)
     with pytest.raises(InputError, match=r"^certified training diverged; lower the learning rate$"):
-        train_certified(corpus_start("lstm"), corpus, corpus, IS_VALUE, VALUES, endless, 0)
+        train_certified(subject_of(corpus_start("lstm")), corpus, corpus, endless, 0)

@@ -321,14 +321,14 @@ def test_added_texts_have_the_labels_of_their_rule(folder):
     for phase in ("local", "global"):  # a text of both is the global phase's
         finds = found[key("train", "trade", 0, phase, "adf_asc")]
         labels = prepared.parts["train"].labels[finds.origins].tolist()
-        of_seed |= dict(zip(finds.texts.keys(), labels, strict=True))
+        of_seed |= dict(zip(map(bytes, finds.texts), labels, strict=True))
     added = {
         (tester, rule): (texts, labels)
         for tester, rule, texts, labels in retraining._additions(case, prepared, found, 0.9, 0, 1)
     }
     texts, labels = added["adf_asc", "data"]
     n = len(texts) // 2
-    assert labels.tolist() == [of_seed[text] for text in texts.keys()[:n]] * 2
+    assert labels.tolist() == [of_seed[bytes(texts.row(i))] for i in range(n)] * 2
     model = case.subject.model.probabilities(texts).argmax(axis=1)
     assert (model[:n] != model[n:]).all()
     assert added["adf_asc", "model"][1].tolist() == model[:n].tolist() * 2

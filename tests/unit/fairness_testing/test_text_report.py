@@ -23,8 +23,8 @@ from biaslab.fairness_testing.report.results import read_texts
 from biaslab.run.area import load_area
 from biaslab.run.reports import open_unit, write_report
 from biaslab.text.masking import digest
+from fairness_report_data import CLAIMS
 from fairness_text_paper_data import units_of
-from report_data import CLAIMS
 
 CORPUS = "wikipedia"
 N_SETTINGS = len(paper.MODELS) * len(paper.FEATURES)
@@ -118,14 +118,6 @@ def test_table_8_has_the_finds_of_every_strategy_and_of_both_local_phases(result
     assert row["local_adf"].item() == pytest.approx(own["n_discriminatory"].mean())
     success = 100 * (own["n_discriminatory"] / own["n_texts"]).mean()
     assert row["success_adf"].item() == pytest.approx(success)
-
-
-def test_table_8_takes_local_searches_from_their_own_finds_alone(copy, folder):
-    before = text_tables.finds(opened(copy)).data
-    local = read_tsv(folder / "local.tsv")
-    is_own = local["start"] == "own"
-    write_tsv(folder / "local.tsv", local.assign(n_discriminatory=local["n_discriminatory"].where(is_own, 1)))
-    pd.testing.assert_frame_equal(text_tables.finds(opened(copy)).data, before)
 
 
 def test_averages_are_means_over_networks_and_features_then_over_repetitions(results, units):

@@ -5,7 +5,6 @@ import pytest
 
 from biaslab.fairness_testing.text.corpus import Labelled
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
-from biaslab.fairness_testing.text.experiment import measure_quality
 from biaslab.fairness_testing.text.retraining import compare, drawn, label_found, retrain, with_partners
 from biaslab.text.recurrent import initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
@@ -95,15 +94,6 @@ def test_a_share_of_the_found_texts_is_drawn(n, k):
         assert rows.tolist() != drawn(n, 0, 4, 0.05).tolist()
         draws = np.concatenate([drawn(n, repetition, 3, 0.05) for repetition in range(40)])
         assert abs(draws.mean() - (n - 1) / 2) < 4 * n / np.sqrt(12 * len(draws))
-
-
-def test_quality():
-    subject = word_sums(w3=1.0, w4=-1.0)
-    texts = Texts.of([[3], [3], [4], [4], [3, 3, 4]])
-    measured = measure_quality(subject.model, Labelled(texts, np.array([1, 0, 0, 1, 1])))
-    assert (measured["accuracy"], measured["f1"]) == pytest.approx((0.6, 2 / 3))
-    nothing = measure_quality(subject.model, Labelled(texts.take([2]), np.array([0])))
-    assert (nothing["accuracy"], nothing["f1"]) == (1.0, 0.0)
 
 
 def test_outcome_compares_both_networks():

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import discrimination
 from biaslab.fairness_testing.text import search as files
+from biaslab.fairness_testing.text.campaign import found_pairs
 from biaslab.fairness_testing.text.discrimination import TextSubject
+from biaslab.fairness_testing.text.own_texts import OwnTexts
 from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
 from biaslab.fairness_testing.text.strategies import STRATEGIES, find_strategy
-from biaslab.text.words import Texts, concatenate
+from biaslab.text.words import Lexicon, Texts, concatenate
 from fairness_text_data import VALUES, AnsweringModel, draws, random_texts, small_subject
 from naive import fairness_text as naive
 
@@ -54,7 +55,6 @@ def test_local_search_equals_the_algorithm(is_guided, seed):
             assert next(visited).tolist() == text
             assert search.discriminatory[i, hop] == is_found
             assert (search.replaced[i, hop], search.value[i, hop]) == exchanged
-        assert search.ends.row(i).tolist() == (hops[-1][2] if hops else x.tolist())
         assert (search.n_queries[i], search.n_gradients[i]) == (n_queries, n_gradients)
 
 
@@ -71,7 +71,7 @@ def test_a_search_depends_neither_on_batches_nor_on_the_other_texts(monkeypatch,
             return run_global(subject, texts, name, numbers[:, :MAX_ITER])
         return search_locally(subject, texts, HOPS, name == "guided", numbers)
 
-    ends, fields = ("texts", GLOBAL) if name in STRATEGIES else ("ends", LOCAL)
+    fields = GLOBAL if name in STRATEGIES else LOCAL
     whole = search(texts, numbers)
     order = np.random.default_rng(0).permutation(30)[:17]
     some = search(texts.take(order), numbers[order])
@@ -79,8 +79,9 @@ def test_a_search_depends_neither_on_batches_nor_on_the_other_texts(monkeypatch,
         monkeypatch.setattr(f"biaslab.fairness_testing.text.{module}.WORDS", 11)
     monkeypatch.setattr(discrimination, "_BLOCK", 4)
     cut = search(texts, numbers)
-    assert getattr(whole, ends).ids.tobytes() == getattr(cut, ends).ids.tobytes()
-    assert getattr(whole, ends).take(order).ids.tobytes() == getattr(some, ends).ids.tobytes()
+    if name in STRATEGIES:
+        assert whole.texts.ids.tobytes() == cut.texts.ids.tobytes()
+        assert whole.texts.take(order).ids.tobytes() == some.texts.ids.tobytes()
     for field in fields:
         assert getattr(whole, field).tobytes() == getattr(cut, field).tobytes()
         assert getattr(whole, field)[order].tobytes() == getattr(some, field).tobytes()
@@ -140,11 +141,6 @@ def test_no_texts_are_searched_and_nothing_is_found():
     assert local.positions.shape == (0, 3)
     assert files.count_local(local) == (0, 0)
     assert len(files.local_finds(local, origins(local)).origins) == 0
-
-
-def test_an_unknown_strategy_is_refused():
-    with pytest.raises(InputError, match="unknown strategy 'adf_acs'"):
-        find_strategy("adf_acs")
 
 
 WALK = 40
@@ -220,6 +216,16 @@ def test_pairs_are_different_texts_with_partners_of_another_label():
             partner = naive.partner(subject.model, x.tolist(), subject.values.tolist())
             assert other.tolist() == partner[0]
             assert naive.label(subject.model, x.tolist()) != naive.label(subject.model, other.tolist())
+
+
+def test_a_text_that_both_phases_find_is_one_pair_of_the_global_phase():
+    subject, seeds, every = small_subject(3), random_texts(40, 3), np.arange(40)
+    search = search_globally(subject, seeds, find_strategy("rp"), draws(40, MAX_ITER))
+    lexicon = Lexicon(tuple(map(str, range(60))), subject.model.vectors, np.ones(60, bool))
+    found = files.global_finds(search, every)
+    pairs = found_pairs(subject, OwnTexts(lexicon, seeds, every, 0), "group", every, search, found)
+    assert len(pairs) == len(found) > 5
+    assert "local" not in {pair.phase for pair in pairs}
 
 
 def test_rows_are_drawn_by_their_ids_and_all_where_there_are_no_more():

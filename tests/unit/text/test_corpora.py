@@ -4,33 +4,21 @@ import contextlib
 import gzip
 import io
 import json
-import os
 import tarfile
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.run import datasets
 from biaslab.text import corpora
 from biaslab.text.labelled import LeftOut
 from biaslab.text.settings import FORMATS
 from refusals import assert_file_refused
+from text_data import registered
 
-ROOT = Path(__file__).parents[3]
-REGISTRY = datasets.load_registry(ROOT / "workflow/resources/datasets.tsv")
-MIRROR = Path(os.environ.get("BIASLAB_MIRROR", ROOT / "../shared/data"))
 TOP = "hate-speech-dataset-0123456"
 LABELS = {"10_1": "noHate", "10_2": "hate", "11_1": "relation", "12_1": "idk/skip", "12_2": "noHate"}
-
-
-def registered(name):
-    """Return the path of a registered dataset; skip the test where the mirror does not have it."""
-    places = [MIRROR / f"{REGISTRY[name].filename}{ending}" for ending in ("", ".gz")]
-    path = next((place for place in places if place.is_file()), None)
-    return path or pytest.skip(f"needs {name} in a mirror folder (BIASLAB_MIRROR)")
 
 
 def annotations(labels):

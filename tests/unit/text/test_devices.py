@@ -8,15 +8,6 @@ from biaslab.core.errors import InputError
 from biaslab.text.devices import choose_device, generator, make_deterministic, step_seed
 
 
-@pytest.fixture
-def threads():
-    """Give back the threads that a test took, and the algorithms that it forbade."""
-    n, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    yield
-    torch.set_num_threads(n)
-    torch.use_deterministic_algorithms(deterministic)
-
-
 @pytest.mark.parametrize("has_cuda", [False, True])
 def test_auto_takes_cuda_where_it_is(monkeypatch, has_cuda):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
@@ -28,7 +19,7 @@ def test_auto_takes_cuda_where_it_is(monkeypatch, has_cuda):
                 choose_device(name)
 
 
-def test_threads_and_algorithms_are_fixed(threads):
+def test_threads_and_algorithms_are_fixed(torch_as_it_was):
     for n in (2, 1):
         make_deterministic(n)
         assert torch.get_num_threads() == n

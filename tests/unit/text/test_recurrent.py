@@ -189,11 +189,6 @@ def test_wrong_networks_and_texts_are_refused():
     vectors, layers, W_out, b_out = network.vectors, network.layers, network.W_out, network.b_out
     two = Texts.of([[1], [2]])
     for make, problem in (
-        (
-            lambda: Recurrent("rnn", vectors, layers, W_out, b_out),
-            "'rnn' is not a type .*; choose lstm or gru",
-        ),
-        (lambda: initial_recurrent("rnn", vectors, 1), "choose lstm or gru"),
         (lambda: Recurrent("lstm", vectors, layers, W_out, b_out), "layer 0 has weights"),
         (lambda: Recurrent("gru", np.full((4, 6), np.inf), layers, W_out, b_out), "all numbers finite"),
         (lambda: Recurrent("gru", vectors, layers, np.ones((3, 10)), np.ones(3)), "has two logits"),

@@ -25,9 +25,7 @@ def flat(layers, W_out, b_out):
 
 def gradients_of(network, texts, labels, weights, order):
     """Loss and flat gradients, in the order of `flat`, of one batch."""
-    parts = network.kind, network.layers, network.W_out, network.b_out
-    parameters, _ = pack(*parts)
-    gradients, flat_gradients = pack(*parts)
+    (parameters, _), (gradients, flat_gradients) = pack(network), pack(network)
     numbers, shift = np.full(len(network.vectors), -1), gate_shift(network.kind, parameters)
     loss = batch_gradients(
         network.vectors,
@@ -43,7 +41,7 @@ def gradients_of(network, texts, labels, weights, order):
         gradients,
     )
     assert (numbers == -1).all()
-    unpacked = flat(*unpack(network.kind, gradients, network.hidden, network.vectors.shape[1]))
+    unpacked = flat(*unpack(network, gradients))
     assert np.count_nonzero(flat_gradients) <= len(unpacked)  # what pads the weights stays as it is
     return loss, unpacked
 
@@ -185,10 +183,6 @@ BOTH = np.array([0, 1, 0, 1])
         ({"labels": BOTH[:3]}, "pass one label per text"),
         ({"labels": BOTH * 3}, "a label is 3; write 0 or 1"),
         ({"labels": BOTH * 0}, "do not have both labels; supply texts of label 0 and 1"),
-        (
-            {"validation": (Texts.of([]), np.empty(0, int))},
-            "there is no text to validate with; supply at least one",
-        ),
         ({"texts": Texts.of([[N_WORDS], [1], [2], [3]])}, "encode texts with the lexicon"),
         ({"settings": TrainingSettings(1, learning_rate=1e300)}, "diverged in epoch 1; lower learning_rate"),
     ],

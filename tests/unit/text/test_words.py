@@ -67,15 +67,6 @@ def test_texts_are_their_rows_in_order(case):
 
 
 @examples(30)
-@given(rows)
-def test_keys_are_equal_for_equal_texts_only(some):
-    keys = Texts.of(some).keys()
-    for i, a in enumerate(some):
-        for j, b in enumerate(some):
-            assert (keys[i] == keys[j]) == (a == b)
-
-
-@examples(30)
 @given(st.lists(rows, max_size=4))
 def test_concatenated_texts_are_all_texts_in_order(parts):
     whole = concatenate([Texts.of(part) for part in parts])

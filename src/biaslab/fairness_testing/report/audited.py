@@ -45,11 +45,7 @@ def answer(
     encoded: Sequence[str] = (),
     reading: Sequence[str] = (),
 ) -> Answer:
-    """Return the answer of the audits of protected attributes.
-
-    `encoded` are attributes that the classifier receives rounded. `reading` are lines on changes made while
-    reading the table.
-    """
+    """Return the answer of the audits; `reading` are lines on changes made while reading the table."""
     label, named = (
         f"{schema.label.name} = {good}",
         "the trained network" if model == TRAIN else Path(model).name,

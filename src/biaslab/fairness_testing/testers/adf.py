@@ -95,10 +95,7 @@ def pair_gradients(
 def find_globally(
     subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> tuple[Trail, Finds]:
-    """Perturb seeds until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
-
-    The draws choose attribute and direction if gradients give none.
-    """
+    """Perturb seeds until they are discriminatory, or `MAX_ITER` times (Algorithm 1)."""
     domain = subject.domain
     if settings.enumerated:  # of a single protected attribute
         low, high = settings.enumerated
@@ -230,11 +227,7 @@ def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np
 
 
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
-    """Walk around discriminatory samples (Algorithm 7).
-
-    The draws choose attribute, direction, and whether a failure is accepted. The trail has the starts and all
-    tried samples.
-    """
+    """Walk around discriminatory samples (Algorithm 7); the trail has the starts and all tried samples."""
     domain, visits = subject.domain, Visits()
     if not len(finds.seeds):
         return empty(domain.n_attributes)

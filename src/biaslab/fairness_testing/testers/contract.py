@@ -1,7 +1,4 @@
-"""The contract of a tester: its task, its result, and the row that describes it.
-
-All other code depends only on the row, not on which tester it describes.
-"""
+"""The contract of a tester: its task, its result, and the row that describes it to all other code."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

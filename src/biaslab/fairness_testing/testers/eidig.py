@@ -63,10 +63,7 @@ def find_globally(
 
 
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
-    """Walk around discriminatory samples; a step without a find returns to the start of the walk.
-
-    The draws choose attribute, direction and partner. The trail has the starts and all tried samples.
-    """
+    """Walk around discriminatory samples; a step without a find returns to the start of the walk."""
     domain, visits = subject.domain, Visits()
     if not len(finds.seeds):
         return empty(domain.n_attributes)

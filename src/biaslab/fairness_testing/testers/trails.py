@@ -33,10 +33,6 @@ class Trail(Columns):
     # numerical gradient as the number of its samples.
     queries: np.ndarray
 
-    def of_seed(self, number: int) -> "Trail":
-        """Return the visits from one seed."""
-        return self.take(self.seed == number)
-
 
 @dataclass(frozen=True)
 class Phases:

@@ -97,11 +97,7 @@ def move_until_found(
 
 
 def steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """Return a step of one unit for each walk, (g, d) int32 (Zhang et al. 2021, Algorithm 9).
-
-    `shares`, (g, k), are cumulative weights of the attributes `Subject.free`. `way` chooses the attribute,
-    `side` the direction.
-    """
+    """Return a step of one unit for each walk; `shares` are cumulative weights of `Subject.free`."""
     moves = np.zeros((len(shares), subject.domain.n_attributes), np.int32)
     chosen = (shares <= (way * shares[:, -1])[:, None]).sum(axis=1)
     moves[np.arange(len(moves)), subject.free[chosen]] = np.where(side < 0.5, 1, -1)

@@ -20,8 +20,8 @@ from biaslab.classifiers.foreign import (
 from biaslab.classifiers.networks import softmax
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.discrimination import BATCH_WORDS, rows_of_length
-from biaslab.text.label_names import describe_positive
 from biaslab.text.models import TextModel
+from biaslab.text.reading import TRAINING_FILE, describe_positive, load_bert_folder
 from biaslab.text.words import Lexicon, Texts
 
 if TYPE_CHECKING:
@@ -45,9 +45,15 @@ def load_model(
 
         return load_recurrent(Path(reference), lexicon.vectors)
     if Path(reference).is_dir():
-        from biaslab.fairness_testing.text.encoder_model import load_encoder_model
+        from biaslab.fairness_testing.text.encoder_model import EncoderTextModel
 
-        return load_encoder_model(Path(reference), lexicon, device, positive)
+        folder = load_bert_folder(Path(reference), device, positive)
+        if folder.removed:  # reading these words would test another classifier
+            raise InputError(
+                f"{Path(reference) / TRAINING_FILE}: the classifier was trained with words removed from all"
+                " texts; choose another"
+            )
+        return EncoderTextModel(folder, lexicon)
     module, colon, name = reference.partition(":")
     if not (module and colon and name):
         raise InputError(
@@ -65,11 +71,7 @@ def reads_vectors(model: TextModel) -> bool:
 
 
 def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None = None) -> TextModel:
-    """Return a user's object as a `TextModel`, by its type; see `TorchTextModel` and `CallableTextModel`.
-
-    Functions have no gradients, nor has a classifier in the style of scikit-learn, whose ``predict_proba``
-    receives texts with spaces between words.
-    """
+    """Return a user's object as a `TextModel`, by its type; see `TorchTextModel` and `CallableTextModel`."""
     if any(base.__module__.startswith("torch.nn") for base in type(classifier).__mro__):
         classes = classes_of(classifier)
         logit = 1 if classes is None else positive_column(name, classes, positive)
@@ -93,13 +95,10 @@ def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None 
 class TorchTextModel:
     """A torch module that reads vectors of words; a `TextModel`.
 
-    The module is queried on texts of equal length, so that nothing is padded. Sums of a library may still
-    depend on the batch size: the probabilities of a text may differ by rounding, and its label may differ if
-    two logits are equal up to rounding.
-
     The module receives the vectors of n texts of L words, (n, L, d) in the type of its parameters, and
     whether they are words, (n, L) bool. It returns logits, (n, 2), with `positive` as the index of label 1.
-    An empty text has one vector of zeros that is not a word. The module is put into evaluation mode.
+    All texts of a batch have one length, so that nothing is padded. An empty text has one vector of zeros
+    that is not a word. In other batches, a library may round sums differently.
     """
 
     def __init__(self, module: "torch.nn.Module", vectors: np.ndarray, name: str, positive: int = 1) -> None:

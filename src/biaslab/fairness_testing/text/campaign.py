@@ -13,7 +13,6 @@ from biaslab.fairness_testing.text.corpus import K
 from biaslab.fairness_testing.text.discrimination import (
     TextSubject,
     count_flips,
-    exchange,
     have_marked,
     labels_of,
     probabilities,
@@ -21,18 +20,21 @@ from biaslab.fairness_testing.text.discrimination import (
 from biaslab.fairness_testing.text.own_texts import OwnTexts
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
+    Finds,
     GlobalSearch,
-    LocalSearch,
     count_global,
     distinct,
     draw_numbers,
+    global_finds,
+    join_finds,
+    local_finds,
     search_globally,
     search_locally,
     starts_of,
 )
 from biaslab.fairness_testing.text.strategies import Strategy
 from biaslab.text.models import TextModel
-from biaslab.text.neighbours import nearest_words
+from biaslab.text.similarity import nearest_words
 from biaslab.text.words import Texts, concatenate
 
 IN_DATA, GLOBAL, LOCAL = PHASES = ("data", "global", "local")
@@ -83,10 +85,7 @@ def audit_feature(
     strategy: Strategy,
     campaign: Campaign,
 ) -> FeatureResult:
-    """Search for texts that a classifier labels by the values of a feature.
-
-    Gradients guide the local phase if they guide the strategy of the global phase.
-    """
+    """Search for texts that a classifier labels by the values of a feature."""
     ids = np.array([own.lexicon.ids[value] for value in values], np.int32)
     subject = TextSubject(model, ids, nearest_words(own.lexicon, K, ids))
     name, seed, hops = f"own {feature} {strategy.name}", campaign.seed, campaign.hops
@@ -98,7 +97,7 @@ def audit_feature(
     starts = starts_of(globally)
     draws = draw_numbers(seed, f"local {name}", seeds[starts], hops)
     locally = search_locally(subject, globally.texts.take(starts), hops, strategy.needs_gradient, draws)
-    pairs = found_pairs(subject, own, feature, seeds, globally, starts, locally)
+    pairs = found_pairs(subject, own, feature, seeds, globally, local_finds(locally, starts))
     n_raw, n_found = count_global(globally)
     n_visited = len(distinct(concatenate([globally.texts, locally.texts()])))
     low, high = share_interval(n_raw, len(seeds))
@@ -125,45 +124,31 @@ def found_pairs(
     own: OwnTexts,
     feature: str,
     indexes: np.ndarray,
-    globally: GlobalSearch,
-    starts: np.ndarray,
-    locally: LocalSearch,
+    search: GlobalSearch,
+    walked: Finds,
 ) -> list[Pair]:
     """Return every distinct discriminatory text with its partner as words, seed by seed.
 
-    The seeds are the texts at `indexes`; walks start from the finds of the seeds `starts`.
+    The seeds of the search are the texts at `indexes`; `walked` are the finds of the local phase.
     """
-    raw, hits = np.flatnonzero(globally.found >= 0), locally.discriminatory
-    visited = locally.texts().take(np.flatnonzero(hits[locally.is_visit]))
-    texts = concatenate([globally.texts.take(raw), visited])
-    seeds = np.concatenate([raw, starts[np.nonzero(hits)[0]]])
-    replaced = np.concatenate([globally.replaced[raw], locally.replaced[hits]])
-    value = np.concatenate([globally.value[raw], locally.value[hits]])
-    order = np.argsort(seeds, kind="stable")  # finds of the global phase from a seed come first
-    order = order[distinct(texts.take(order))]
-    texts = texts.take(order)
-    partners = exchange(texts, replaced[order], value[order])
-    outputs = [probabilities(subject.model, texts_) for texts_ in (texts, partners)]
+    found = global_finds(search, np.arange(len(indexes)))
+    is_local = np.arange(len(found) + len(walked)) >= len(found)
+    found = join_finds([found, walked])
+    order = np.argsort(found.origins, kind="stable")  # finds of the global phase from a seed come first
+    order = order[distinct(found.texts.take(order))]
+    found, is_local = found.take(order), is_local[order]
+    outputs = [probabilities(subject.model, texts) for texts in (found.texts, found.partners)]
     labels = np.column_stack([labels_of(output) for output in outputs]).tolist()
     p = np.column_stack([output[:, 1] for output in outputs]).tolist()
-    decode, words = own.lexicon.decode, own.lexicon.words
     pairs = []
-    for i, place in enumerate(order.tolist()):
-        seed = seeds[place]
-        phase = LOCAL if place >= len(raw) else GLOBAL if globally.found[seed] else IN_DATA
-        index = indexes[seed]
-        pairs.append(
-            Pair(
-                feature,
-                int(own.rows[index]),
-                phase,
-                *(decode(row) for row in (own.texts.row(index), texts.row(i), partners.row(i))),
-                words[replaced[place]],
-                words[value[place]],
-                labels[i],
-                p[i],
-            )
-        )
+    for i, seed in enumerate(found.origins):
+        phase = LOCAL if is_local[i] else GLOBAL if search.found[seed] else IN_DATA
+        rows = own.texts.row(indexes[seed]), found.texts.row(i), found.partners.row(i)
+        words, text, partner = map(own.lexicon.decode, rows)
+        place = int((rows[1] != rows[2]).argmax())
+        row = int(own.rows[indexes[seed]])
+        exchanged = text[place], partner[place]
+        pairs.append(Pair(feature, row, phase, words, text, partner, *exchanged, labels[i], p[i]))
     return pairs
 
 

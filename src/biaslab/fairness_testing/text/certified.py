@@ -19,7 +19,7 @@ from torch.nn.functional import softplus
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.discrimination import have_marked
+from biaslab.fairness_testing.text.discrimination import TextSubject, have_marked
 from biaslab.text.devices import make_deterministic, without_onednn
 from biaslab.text.recurrent import Recurrent
 from biaslab.text.words import Texts
@@ -50,39 +50,34 @@ class CertifiedSettings:
 
 @without_onednn()
 def train_certified(
-    start: Recurrent,
-    train: Labelled,
-    validation: Labelled,
-    is_value: np.ndarray,
-    values: np.ndarray,
-    settings: CertifiedSettings,
-    seed: int,
+    subject: TextSubject, train: Labelled, validation: Labelled, settings: CertifiedSettings, seed: int
 ) -> Recurrent:
-    """Train a network whose label must not depend on the value of a feature; `start` is not changed.
+    """Train a network, from the subject's own, whose label must not depend on the value of the feature.
 
     Keep the network of the epoch with the least loss on the validation texts at full κ and ε. From this call
     on, torch uses one thread in this process, so that results are byte-identical.
     """
     make_deterministic(1)  # persists: no numba kernel runs below, whose first run gives torch all threads
-    network = _Network(start, torch.float32)
+    network = _Network(subject.model, torch.float32)
     # Fused Adam has exact square roots; those of MKL depend on the vendor of the processor.
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
-    full = _Objective(network, is_value, values, settings, 1.0)
     best, kept = np.inf, None
     for epoch in range(settings.epochs):
-        objective = _Objective(network, is_value, values, settings, settings.reached(epoch))
+        reached = settings.reached(epoch)
         rng = stream(seed, "certified training", epoch)
         for batch in _batches(train[0].lengths, settings.batch, rng):
-            step_loss = objective(train[0].take(batch), train[1][batch])
+            texts, labels = train[0].take(batch), train[1][batch]
+            losses, weights = _losses(network, texts, labels, subject, settings, reached)
+            step_loss = losses.sum() / weights.sum()
             if not np.isfinite(step_loss.item()):
                 raise InputError("certified training diverged; lower the learning rate")
             optimizer.zero_grad()
             step_loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
             optimizer.step()
-        loss = _validation_loss(full, *validation, settings.batch)
-        if objective.epsilon == 1 and loss < best:
-            best, kept = loss, network.trained(start)
+        loss = _validation_loss(network, *validation, subject, settings)
+        if reached == 1 and loss < best:
+            best, kept = loss, network.trained(subject.model)
     return kept
 
 
@@ -146,41 +141,31 @@ class _Network(torch.nn.Module):
         return self.out.weight[1] - self.out.weight[0], self.out.bias[1] - self.out.bias[0]
 
 
-class _Objective:
-    """(1 - κ) J(clean) + κ J(worst), the weighted mean over texts; κ and ε are at fraction `reached`."""
+def _losses(
+    network: _Network,
+    texts: Texts,
+    labels: np.ndarray,
+    subject: TextSubject,
+    settings: CertifiedSettings,
+    reached: float,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (1 - κ) J(clean) + κ J(worst) of each text, weighted, and its weight, (n,) each.
 
-    def __init__(
-        self,
-        network: _Network,
-        is_value: np.ndarray,
-        values: np.ndarray,
-        settings: CertifiedSettings,
-        reached: float,
-    ) -> None:
-        self.kappa, self.epsilon = settings.kappa * reached, reached
-        self.is_value, self.values = is_value, values
-        self._network, self._negative_weight = network, settings.negative_weight
-
-    def __call__(self, texts: Texts, labels: np.ndarray) -> torch.Tensor:
-        """Return the mean loss."""
-        losses, weights = self.losses(texts, labels)
-        return losses.sum() / weights.sum()
-
-    def losses(self, texts: Texts, labels: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return each text's weighted loss, and its weight, (n,)."""
-        network = self._network
-        signs = torch.from_numpy(2.0 * labels - 1).to(network.vectors.dtype)
-        weights = torch.where(signs > 0, torch.ones_like(signs), self._negative_weight)
-        margins = network.margins(texts)
-        losses = weights * softplus(-signs * margins)  # cross entropy of two classes
-        rows = np.flatnonzero(have_marked(texts, self.is_value[texts.ids]))
-        if self.kappa > 0 and len(rows):
-            bounds = network.bounds(texts.take(rows), self.is_value, self.values, self.epsilon)
-            own = torch.from_numpy(rows)
-            least = torch.where(signs[own] > 0, bounds[:, 0], -bounds[:, 1])
-            worst = weights[own] * softplus(-least)
-            losses = losses.index_add(0, own, self.kappa * (worst - losses[own]))
-        return losses, weights
+    κ and ε are at the fraction `reached` of their final values.
+    """
+    kappa = settings.kappa * reached
+    signs = torch.from_numpy(2.0 * labels - 1).to(network.vectors.dtype)
+    weights = torch.where(signs > 0, torch.ones_like(signs), settings.negative_weight)
+    margins = network.margins(texts)
+    losses = weights * softplus(-signs * margins)  # cross entropy of two classes
+    rows = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
+    if kappa > 0 and len(rows):
+        bounds = network.bounds(texts.take(rows), subject.is_value, subject.values, reached)
+        own = torch.from_numpy(rows)
+        least = torch.where(signs[own] > 0, bounds[:, 0], -bounds[:, 1])
+        worst = weights[own] * softplus(-least)
+        losses = losses.index_add(0, own, kappa * (worst - losses[own]))
+    return losses, weights
 
 
 def _lstm_step(
@@ -246,11 +231,14 @@ def _batches(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> Itera
     return (batches[i] for i in rng.permutation(len(batches)))
 
 
-def _validation_loss(objective: "_Objective", texts: Texts, labels: np.ndarray, batch: int) -> float:
+def _validation_loss(
+    network: _Network, texts: Texts, labels: np.ndarray, subject: TextSubject, settings: CertifiedSettings
+) -> float:
+    """Return the weighted mean loss at full κ and ε."""
     order, loss, weight = np.argsort(texts.lengths, kind="stable"), 0.0, 0.0
     with torch.no_grad():
-        for first in range(0, len(order), batch):
-            rows = order[first : first + batch]
-            losses, weights = objective.losses(texts.take(rows), labels[rows])
+        for first in range(0, len(order), settings.batch):
+            rows = order[first : first + settings.batch]
+            losses, weights = _losses(network, texts.take(rows), labels[rows], subject, settings, 1.0)
             loss, weight = loss + losses.sum().item(), weight + weights.sum().item()
     return loss / weight

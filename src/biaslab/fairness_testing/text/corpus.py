@@ -20,7 +20,7 @@ from biaslab.fairness_testing.text.discrimination import have_marked
 from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
 from biaslab.text.corpora import PARTS, TEST, TRAIN, Source
 from biaslab.text.labelled import read_texts
-from biaslab.text.neighbours import nearest_words
+from biaslab.text.similarity import nearest_words
 from biaslab.text.splits import split_shares
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 

@@ -43,10 +43,6 @@ class TextSubject:
         """Whether words may be perturbed, (V,) bool: not values of the feature, and with a neighbour."""
         return ~self.is_value & (self.n_neighbours > 0)
 
-    def free(self, texts: Texts) -> np.ndarray:
-        """Return whether words of texts may be perturbed, (m,) bool."""
-        return self.is_free[texts.ids]
-
 
 def have_marked(texts: Texts, is_marked: np.ndarray) -> np.ndarray:
     """Return whether texts contain a marked word, (n,) bool; `is_marked` is (m,) bool."""
@@ -119,7 +115,6 @@ class Check:
     """
 
     texts: Texts
-    probabilities: np.ndarray  # (n, 2) float64, the outputs O(x)
     labels: np.ndarray  # (n,) int64, the predicted labels y
     discriminatory: np.ndarray  # (n,) bool: whether a variant has another label (Definition 2.1)
     replaced: np.ndarray  # (n,) int32: the word of x that x' replaces
@@ -193,7 +188,7 @@ def check(subject: TextSubject, texts: Texts) -> Check:
     n = len(texts)
     labels, is_discriminatory, n_queries = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
     replaced, value = np.full((2, n), -1, np.int32)
-    result = Check(texts, np.empty((n, 2)), labels, is_discriminatory, replaced, value, n_queries)
+    result = Check(texts, labels, is_discriminatory, replaced, value, n_queries)
     for variants in answer_variants(subject, texts):
         rows, origins, flips, y = variants.rows, variants.origins, variants.flips, variants.labels
         flipped = np.bincount(origins[flips], minlength=len(y)) > 0
@@ -201,8 +196,7 @@ def check(subject: TextSubject, texts: Texts) -> Check:
         differences = np.abs(outputs - variants.probabilities[origins, y[origins]])
         best = first_maxima(variants.offsets, differences, flips | ~flipped[origins])
         has = best >= 0
-        result.probabilities[rows], result.labels[rows] = variants.probabilities, y
-        result.discriminatory[rows] = flipped
+        result.labels[rows], result.discriminatory[rows] = y, flipped
         result.replaced[rows][has] = variants.replaced[best[has]]
         result.value[rows][has] = variants.values[best[has]]
         result.n_queries[rows] = 1 + np.diff(variants.offsets)

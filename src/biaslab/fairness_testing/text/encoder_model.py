@@ -4,9 +4,6 @@ The vector of a word is the mean of the input vectors of its pieces. Changing th
 piece by δ, so that the gradient is the sum of the pieces' gradients.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 import torch
 from scipy.special import expit
@@ -15,68 +12,30 @@ from torch import nn
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.discrimination import BATCH_WORDS, rows_of_length
 from biaslab.text import encoder
-from biaslab.text.devices import choose_device
-from biaslab.text.label_names import describe_positive, positive_label
 from biaslab.text.ragged import gather
-from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE, Lengths, reading_length
+from biaslab.text.reading import BertFolder, Lengths
 from biaslab.text.tokens import Tokenizer, Tokens
 from biaslab.text.words import Lexicon, Texts
-
-_REMOVED = "removed"  # words that a classifier trained here never reads
-
-
-def load_encoder_model(
-    folder: Path, lexicon: Lexicon, device: str = "auto", positive: str | None = None
-) -> "EncoderTextModel":
-    """Return the classifier in a folder with the layout of Hugging Face."""
-    model = encoder.load_classifier(folder)
-    number, names = positive_label(folder, positive)
-    encoder.put_positive_second(model, number)
-    record = folder / TRAINING_FILE
-    try:
-        is_partial = record.is_file() and json.loads(record.read_text(encoding="utf-8"))[_REMOVED]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{record}: the file does not list the word pieces that are {_REMOVED} ({error}); train the"
-            " classifier again, or remove the file if the classifier was trained elsewhere"
-        ) from error
-    if is_partial:  # reading these words would test another classifier
-        raise InputError(
-            f"{record}: the classifier was trained with words removed from all texts; choose another"
-        )
-    limit = reading_length(folder, model.config.max_position_embeddings)
-    tokenizer = Tokenizer.load(folder / "vocab.txt")
-    text_model = EncoderTextModel(model.to(choose_device(device)), tokenizer, lexicon, limit)
-    text_model.reading = (
-        f"{describe_positive(names, number)}, by softmax over 2 labels; reads"
-        f" {text_model.max_length:,} word pieces of a text at most"
-    )
-    return text_model
 
 
 class EncoderTextModel:
     """A BERT with a classifier of two labels; a `TextModel`.
 
-    Sums may be rounded differently in other batches, as in `TorchTextModel`. Words after the last piece that
-    the encoder reads have no effect and no gradient. The lexicon's vectors are not used.
+    Words after the last piece that the encoder reads have no effect and no gradient. The lexicon's vectors
+    are not used. In other batches, sums may be rounded differently.
     """
 
-    reading = "positive is label 1, by softmax over 2 labels"
-
-    def __init__(
-        self, model: nn.Module, tokenizer: Tokenizer, lexicon: Lexicon, max_length: int = TRAINED_LENGTH
-    ) -> None:
-        self._model, self._pad = model, tokenizer.pad
-        self._begin, self._end = tokenizer.cls, tokenizer.sep
-        self.max_length = min(max_length, model.config.max_position_embeddings)
-        self._pieces = _pieces(tokenizer, lexicon)
-        table = model.bert.embeddings.word_embeddings.weight.detach().cpu().numpy()
+    def __init__(self, folder: BertFolder, lexicon: Lexicon) -> None:
+        self._model, self._tokenizer = folder.model, folder.tokenizer
+        self.max_length, self.reading = folder.max_length, folder.reading
+        self._pieces = _pieces(folder.tokenizer, lexicon)
+        table = folder.model.bert.embeddings.word_embeddings.weight.detach().cpu().numpy()
         sums = np.add.reduceat(table[self._pieces.ids], self._pieces.offsets[:-1], axis=0)
         self.vectors = (sums / self._pieces.lengths[:, None]).astype(np.float32)
 
     def probabilities(self, texts: Texts) -> np.ndarray:
         """Return the logistic function of the score, (n, 2) float64; see `TextModel`."""
-        scores = encoder.predict(self._model, self._tokens(texts), self._pad).astype(np.float64)
+        scores = encoder.predict(self._model, self._tokens(texts), self._tokenizer.pad).astype(np.float64)
         _refuse_infinite(scores)
         return expit(np.column_stack([-scores, scores]))
 
@@ -125,7 +84,7 @@ class EncoderTextModel:
         kept = np.minimum(np.diff(bounds), self.max_length - 2)
         offsets = np.concatenate([[0], np.cumsum(kept + 2)])
         ids, words = np.empty(offsets[-1], np.int32), np.full(offsets[-1], -1, np.int32)
-        ids[offsets[:-1]], ids[offsets[1:] - 1] = self._begin, self._end
+        ids[offsets[:-1]], ids[offsets[1:] - 1] = self._tokenizer.cls, self._tokenizer.sep
         index = np.arange(len(where)) - np.repeat(bounds[:-1], np.diff(bounds))
         is_read = index < np.repeat(kept, np.diff(bounds))
         to = (np.repeat(offsets[:-1], np.diff(bounds)) + 1 + index)[is_read]

@@ -164,21 +164,18 @@ def validity(
                 original = prepared.parts[TEST].texts.take(drawn.origins)
                 columns = {"model": kind, "feature": feature, "repetition": int(number), "phase": phase}
                 groups.append((columns | {"tester": tester}, (original, drawn.texts)))
-    is_first = [columns["repetition"] == 0 for columns, _ in groups]
-    sentences = iter(
-        yardsticks.measure_sentences([g[1] for g, is_read in zip(groups, is_first, strict=True) if is_read])
-    )
+    first = [texts for columns, texts in groups if columns["repetition"] == 0]
+    sentences = iter(yardsticks.measure_sentences(first))
     rows = []
-    vectors = prepared.lexicon.vectors
-    for (columns, texts), is_read in zip(groups, is_first, strict=True):
+    for columns, texts in groups:
         values = {
             "l0": similarity.changed_words(*texts),
-            "l2": similarity.vector_distance(*texts, vectors),
+            "l2": similarity.vector_distance(*texts, prepared.lexicon.vectors),
             "jaccard": similarity.jaccard(*texts),
             "bleu": similarity.bleu(*texts),
         }
         means = {metric: float(x.mean()) for metric, x in values.items()}
-        means |= next(sentences) if is_read else {}
+        means |= next(sentences) if columns["repetition"] == 0 else {}
         rows += [columns | {"metric": m, "n_pairs": len(texts[0]), "mean": mean} for m, mean in means.items()]
     return pd.DataFrame(rows, columns=TEXT_COLUMNS["validity"])
 

@@ -33,16 +33,11 @@ class OwnTexts:
     rows: np.ndarray  # (n,) int64: index of each text in the data, from 0
     n_wordless: int  # texts of the data that are omitted because they have no words
 
-    @property
-    def known_share(self) -> float:
-        """The share of all words of the texts that have a vector of their own."""
-        return float(self.lexicon.is_known[self.texts.ids].mean())
-
     def describe(self, has_vectors: bool) -> str:
         """Describe the texts and their words in a line."""
         omitted = f" ({self.n_wordless:,} without words omitted)" if self.n_wordless else ""
         near = (
-            f"{self.known_share:.1%} of the words have a vector of their own"
+            f"{self.lexicon.is_known[self.texts.ids].mean():.1%} of the words have a vector of their own"
             if has_vectors
             else "without vectors, any other word of the texts can replace a word"
         )

@@ -38,7 +38,7 @@ from biaslab.fairness_testing.text.experiment import (
     measure_quality,
     seed_of,
 )
-from biaslab.fairness_testing.text.search import Finds, distinct, draw_rows, key, load_finds
+from biaslab.fairness_testing.text.search import Finds, distinct, draw_rows, join_finds, key, load_finds
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
@@ -126,10 +126,9 @@ def retrain_network(
 ) -> None:
     """Retrain the first training of a network with its finds: ``retraining.tsv``.
 
-    Each found text is added with its partner x', as in retraining on tables. (This was decided after a first
-    run without partners, which beat the control for one of two features.) `n_independent` of the texts found
-    on the test texts (None for all) measure the improvement. Each retraining has other texts and its own
-    seed.
+    Each found text is added with its partner x', as in retraining on tables. `n_independent` of the texts
+    found on the test texts (None for all) measure the improvement. Each retraining has other texts and its
+    own seed.
     """
     prepared, finds = load_prepared(folder), load_finds(folder / kind / "found.npz")
     rows, controls = [], {}
@@ -164,8 +163,7 @@ def certify_network(
     for case in cases(folder, kind, 1, prepared):
         subject = case.subject
         of_seed = seed_of(seed, f"{kind} certified {case.feature}", 0)
-        protected = (subject.is_value, subject.values)
-        network = train_certified(subject.model, train, validation, *protected, settings, of_seed)
+        network = train_certified(subject, train, validation, settings, of_seed)
         independent = _independent(finds, case, n_independent, seed)
         columns = {"model": kind, "feature": case.feature, "tester": CERTIFIED, "label_rule": ""}
         measured = compare(subject, network, independent, test)
@@ -196,13 +194,6 @@ def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: in
 
 def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int, tester: str) -> Finds:
     """Return the finds of both phases on a part of the corpus, for one training, each text once."""
-    local = ADF if part == TEST else tester
-    both = [
-        found[key(part, feature, number, phase, name)] for phase, name in ((GLOBAL, tester), (LOCAL, local))
-    ]
-    joined = Finds(
-        np.concatenate([finds.origins for finds in both]),
-        concatenate([finds.texts for finds in both]),
-        concatenate([finds.partners for finds in both]),
-    )
+    searches = (GLOBAL, tester), (LOCAL, ADF if part == TEST else tester)
+    joined = join_finds([found[key(part, feature, number, *search)] for search in searches])
     return joined.take(distinct(joined.texts))

@@ -21,7 +21,7 @@ from biaslab.fairness_testing.text.discrimination import (
     part,
 )
 from biaslab.fairness_testing.text.strategies import Step, Strategy, largest_components, random_neighbours
-from biaslab.text.words import Texts
+from biaslab.text.words import Texts, concatenate
 
 MAX_ITER = 10
 """The largest number of perturbations of a seed in the paper."""
@@ -45,7 +45,6 @@ class LocalSearch:
     """The visits of walks from n texts; -1 after the end of a walk without free words."""
 
     starts: Texts  # where the walks begin
-    ends: Texts  # where they end
     positions: np.ndarray  # (n, hops) int32: the word of the text that each hop replaces
     words: np.ndarray  # (n, hops) int32: the replacement
     discriminatory: np.ndarray  # (n, hops) bool: whether the text after each hop is discriminatory
@@ -78,10 +77,7 @@ def draw_numbers(seed: int, phase: str, ids: Sequence[int] | np.ndarray, steps: 
 def search_globally(
     subject: TextSubject, seeds: Texts, strategy: Strategy, draws: np.ndarray
 ) -> GlobalSearch:
-    """Perturb texts until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
-
-    A text without sensitive words, or without free words, is not changed.
-    """
+    """Perturb texts until they are discriminatory, or `MAX_ITER` times (Algorithm 1)."""
     n = len(seeds)
     texts = Texts(seeds.ids.copy(), seeds.offsets)
     found = np.full(n, -1, np.int8)
@@ -93,7 +89,7 @@ def search_globally(
         n_queries[left] += checked.n_queries
         replaced[left], value[left] = checked.replaced, checked.value
         found[left[checked.discriminatory]] = step
-        can_move = have_marked(checked.texts, subject.free(checked.texts)) & (checked.replaced >= 0)
+        can_move = have_marked(checked.texts, subject.is_free[checked.texts.ids]) & (checked.replaced >= 0)
         live = np.flatnonzero(~checked.discriminatory & can_move)
         if step == MAX_ITER or not len(live):
             break
@@ -105,7 +101,7 @@ def search_globally(
                 g, h = pair_gradients(subject.model, x, part(partners, batch), labels[batch])
             elif strategy.needs_gradient:
                 g = subject.model.gradients(x, labels[batch])
-            places, words = strategy.choose(Step(subject, x, subject.free(x), g, h, numbers[batch]))
+            places, words = strategy.choose(Step(subject, x, subject.is_free[x.ids], g, h, numbers[batch]))
             texts.ids[texts.offsets[left[batch]] + places - x.offsets[:-1]] = words
         n_gradients[left] += strategy.needs_gradient + strategy.is_two_sided
     return GlobalSearch(found, texts, replaced, value, n_queries, n_gradients)
@@ -129,7 +125,7 @@ def search_locally(
     left = np.arange(n)
     for hop in tqdm(range(hops), desc="hops", leave=False, disable=None):
         live = np.flatnonzero(
-            have_marked(checked.texts, subject.free(checked.texts)) & (checked.replaced >= 0)
+            have_marked(checked.texts, subject.is_free[checked.texts.ids]) & (checked.replaced >= 0)
         )
         if not len(live):
             break
@@ -146,14 +142,14 @@ def search_locally(
         discriminatory[hop, left] = checked.discriminatory
         replaced[hop, left], value[hop, left] = checked.replaced, checked.value
     by_walk = (np.ascontiguousarray(a.T) for a in (positions, words, discriminatory, replaced, value))
-    return LocalSearch(starts, texts, *by_walk, n_queries, n_gradients)
+    return LocalSearch(starts, *by_walk, n_queries, n_gradients)
 
 
 def _weights(
     subject: TextSubject, texts: Texts, partners: Texts, labels: np.ndarray, is_guided: bool
 ) -> np.ndarray:
     """Return the weights of all words for drawing the next word, (m,) float64 (Algorithm 8)."""
-    is_free = subject.free(texts)
+    is_free = subject.is_free[texts.ids]
     if not is_guided:
         return is_free.astype(np.float64)
     saliency = [np.empty(0)]
@@ -178,6 +174,12 @@ class Finds:
     def take(self, rows: np.ndarray) -> "Finds":
         """Return the pairs in rows."""
         return Finds(self.origins[rows], self.texts.take(rows), self.partners.take(rows))
+
+
+def join_finds(parts: Sequence[Finds]) -> Finds:
+    """Concatenate the pairs of several searches."""
+    origins, texts, partners = zip(*(vars(part).values() for part in parts), strict=True)
+    return Finds(np.concatenate(origins), concatenate(texts), concatenate(partners))
 
 
 def key(part: str, feature: str, number: int, phase: str, tester: str) -> str:
