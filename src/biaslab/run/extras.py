@@ -25,16 +25,11 @@ def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
     """
     if not extra or extra in taken:
         return ""
-    remedy = f"pip install '{PACKAGE}[{extra}]'"
     try:
-        needed = requirements([extra])
-    except importlib.metadata.PackageNotFoundError:  # only the source is present, to plan a run
-        return f"{PACKAGE} is not installed; {remedy}"
-    for name in needed:
-        try:
+        for name in requirements([extra]):
             importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            return f"{name} is not installed; {remedy}"
+    except importlib.metadata.PackageNotFoundError as error:  # or of this package: only its source is present
+        return f"{error.name} is not installed; pip install '{PACKAGE}[{extra}]'"
     return ""
 
 

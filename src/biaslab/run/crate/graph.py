@@ -205,7 +205,10 @@ def _add_inputs(
         if digest in shipped:
             entities.append(shipped[digest])
         elif digest not in registered:
-            entities.append(_add_own(crate, name, digest))
+            # The digest of a folder covers the names and digests of its files.
+            own = {"name": name, "description": "a file or folder of the user; unknown licence"}
+            identifier = f"#input/{quote(name)}"
+            entities.append(_add(crate, identifier, "CreativeWork", **own, identifier=f"sha256:{digest}"))
     return list({entity.id: entity for entity in entities}.values())
 
 
@@ -241,13 +244,6 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
         properties["disambiguatingDescription"] = f"{dataset.location} ({parts})"
     identifier = dataset.location if is_web else _digest_address(dataset.sha256, dataset.name)
     return _add_elsewhere(crate, identifier, sha256=dataset.sha256, **properties)
-
-
-def _add_own(crate: "ROCrate", name: str, digest: str) -> "Entity":
-    """Describe unregistered data; a folder's digest covers the names and digests of its files."""
-    about = "a file or folder of the user; unknown licence"
-    identifier, digest = f"#input/{quote(name)}", f"sha256:{digest}"
-    return _add(crate, identifier, "CreativeWork", name=name, description=about, identifier=digest)
 
 
 def _is_copy(name: str) -> bool:
