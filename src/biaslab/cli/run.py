@@ -231,7 +231,6 @@ def _options(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) 
 
 
 def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) -> int:
-    """Run Snakemake and return its exit code."""
     from biaslab.run.supervise import supervise
 
     sys.stderr.flush()

@@ -236,7 +236,6 @@ def before_colon(dataset: Dataset) -> str:
 
 
 def _build_from_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[[str], None]) -> None:
-    """Download the public files of a dataset to a folder, and build the dataset."""
     limit = recipes()[before_colon(dataset)].max_bytes
     files = {}
     for number, url in enumerate(public_addresses(dataset)):

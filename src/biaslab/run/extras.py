@@ -49,7 +49,6 @@ def requirements(extras: Collection[str]) -> list[str]:
 
 
 def _required(extras: Collection[str]) -> dict[str, str]:
-    """Return the version specifiers of the packages that extras require."""
     lines = importlib.metadata.requires(PACKAGE) or []
     wanted = {}
     for line in lines:

@@ -97,7 +97,6 @@ def _check_place(option: str, path: Path, kind: To) -> None:
 
 
 def _written(path: Path, kind: To) -> list[Path]:
-    """Return the files that an output option names."""
     if kind is To.STEM:
         return [path.with_name(path.name + suffix) for suffix in _SUFFIXES]
     return [path] if kind is To.FILE else []

@@ -104,7 +104,6 @@ def _fill_root(crate: "ROCrate", record: Record, run: "Entity", audit: "Entity")
 def _add_workflow(
     crate: "ROCrate", record: Record, files: Sequence[Packed], notices: Sequence[str]
 ) -> "Entity":
-    """Describe the workflow: authors, inputs, outputs and required software."""
     packed = next(file for file in files if file.place == WORKFLOW)
     workflow = crate.add_workflow(
         packed.source, WORKFLOW, main=True, lang="snakemake", properties=_file_properties(packed)
@@ -127,7 +126,6 @@ def _add_workflow(
 
 
 def _add_software(crate: "ROCrate", environment: dict[str, Any]) -> list["Entity"]:
-    """Describe Python and the installed packages of the run."""
     addresses = {("Python", str(environment.get("python", "unknown"))): "https://www.python.org/"}
     for name, version in environment.get("packages", {}).items():
         addresses[name, version] = f"https://pypi.org/project/{quote(name)}/{quote(version)}/"
@@ -252,7 +250,6 @@ def _is_copy(name: str) -> bool:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield all texts in a nested configuration."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):

@@ -176,7 +176,6 @@ def _steps(
 
 
 def _read_graph(metadata: Path, crate: Path) -> dict[str, dict[str, Any]]:
-    """Return the entities of a crate's graph by their identifiers."""
     try:
         graph = json.loads(metadata.read_text(encoding="utf-8"))["@graph"]
         return {entity["@id"]: dict(entity) for entity in graph}
@@ -208,7 +207,6 @@ def _check_references(
 
 
 def _references(entity: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the identifiers in the properties of an entity."""
     for value in entity.values():
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict) and isinstance(part.get("@id"), str):
