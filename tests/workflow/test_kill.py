@@ -52,11 +52,9 @@ class Run:
         )
 
     def commands(self) -> list[str]:
-        """Return the command lines of all that lives of this run."""
         return list(alive(self.mark).values())
 
     def reach(self, step: str) -> None:
-        """Wait until a step runs."""
         at_work = wait_for(lambda: any(step in command for command in self.commands()), DEADLINE)
         assert at_work, self.process.poll()
 
@@ -82,7 +80,6 @@ def start(tmp_path):
 
 
 def left_half(folder: Path) -> list[Path]:
-    """Return the files that were left half-written."""
     return list(folder.rglob(".*.partial*"))
 
 

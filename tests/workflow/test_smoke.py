@@ -72,7 +72,6 @@ PLACEHOLDERS = {
 
 
 def recorded(folder: Path) -> list[dict]:
-    """Return what Snakemake notes of each job, once."""
     records = {}
     for path in (folder / ".snakemake/metadata").rglob("*"):
         if path.is_file():
@@ -82,7 +81,6 @@ def recorded(folder: Path) -> list[dict]:
 
 
 def imported_by(*arguments: str) -> set[str]:
-    """Return the modules of the package that a Python process imports."""
     command = [sys.executable, "-X", "importtime", *arguments]
     return set(IMPORTED.findall(subprocess.run(command, capture_output=True, text=True, check=True).stderr))
 
@@ -114,7 +112,6 @@ def descriptions() -> dict[str, str]:
 
 
 def outputs(folder: Path) -> dict[str, str]:
-    """Return the digests of all results that the manifest of a run names."""
     return json.loads((folder / "results/audit/manifest.json").read_text())["outputs"]
 
 
@@ -124,7 +121,6 @@ def words_in(texts: Iterable[str]) -> set[str]:
 
 
 def as_regex(pattern: str) -> str:
-    """Return the regular expression of a path with placeholders."""
     escaped = re.escape(pattern)
     return re.sub("|".join(PLACEHOLDERS), lambda found: PLACEHOLDERS[found[0]], escaped)
 
@@ -296,7 +292,6 @@ def test_a_changed_input_reruns_all_that_was_made_of_it(snakemake, copy):
 
 
 def planned(snakemake, folder: Path, *configs: object, **environment: str) -> set[str]:
-    """Return the rules that have a job now."""
     options = ("--dry-run", "--quiet", "rules")
     finished = snakemake(folder, "--configfile", *configs, *options, **environment)
     said = finished.stdout + finished.stderr
@@ -396,7 +391,6 @@ def test_no_result_names_this_folder(smoke_run):
 
 @pytest.fixture(scope="module")
 def crate(smoke_run) -> Path:
-    """Return the crate of the run, with its results."""
     command = ["audit", "crate", "results", "--out", "run.zip", "--with", "results"]
     subprocess.run([sys.executable, "-m", "biaslab", *command], cwd=smoke_run, check=True)
     return smoke_run / "run.zip"
@@ -404,7 +398,6 @@ def crate(smoke_run) -> Path:
 
 @pytest.fixture
 def without_torch(tmp_path) -> Elsewhere:
-    """Return a machine on which torch is not installed."""
     return Elsewhere(tmp_path, has_torch=False)
 
 

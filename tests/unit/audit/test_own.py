@@ -20,7 +20,6 @@ PAGE = (ROOT / "docs/tutorials/audit-results.md").read_text(encoding="utf-8")
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    """What the workflow of the tutorial writes."""
     monkeypatch.chdir(tmp_path)
     (script,) = (step for step in steps(PAGE) if isinstance(step, File))
     exec(compile(script.text, script.name, "exec"), {})

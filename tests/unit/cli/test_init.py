@@ -18,7 +18,6 @@ def _elsewhere(tmp_path, monkeypatch):
 
 
 def called() -> int:
-    """Call the command; return its exit code."""
     with pytest.raises(SystemExit) as ended:
         main()
     return ended.value.code or 0

@@ -83,7 +83,6 @@ class Result(NamedTuple):
 
 @pytest.fixture(scope="module")
 def imported():
-    """A Python that has imported numba, and nothing of the package."""
     with Forks(*NUMBA) as forks:
         yield forks
 
@@ -110,7 +109,6 @@ def template(tmp_path_factory):
 
 @pytest.fixture
 def place(template, tmp_path):
-    """A copy of the package, and of its cache, elsewhere."""
     return Path(shutil.copytree(template[0], tmp_path / "place"))
 
 

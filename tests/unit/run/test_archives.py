@@ -32,8 +32,6 @@ def no_proxy(monkeypatch):
 
 @pytest.fixture
 def resolver(monkeypatch):
-    """Let a server answer in place of doi.org."""
-
     def use(url):
         monkeypatch.setattr(fetching, "RESOLVER", url.removesuffix("file"))
 

@@ -138,7 +138,6 @@ def change_manifest(crate, **outputs):
 
 
 def rezip(archive, changes=(), kind=stat.S_IFREG):
-    """Write an archive again, with further members."""
     with zipfile.ZipFile(archive) as old:
         members = [(name, old.read(name)) for name in old.namelist()]
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
@@ -151,7 +150,6 @@ def rezip(archive, changes=(), kind=stat.S_IFREG):
 
 
 def change_metadata(archive, change):
-    """Write an archive again, with its metadata changed; all other members stay as they are."""
     with zipfile.ZipFile(archive) as old:
         members = [(member, old.read(member)) for member in old.infolist()]
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:

@@ -53,8 +53,6 @@ def net(monkeypatch):
 
 
 def _kept(data: bytes):
-    """Return what downloads some bytes, unless they are there."""
-
     def download(url, file, **options):
         if not file.is_file():
             file.parent.mkdir(parents=True)

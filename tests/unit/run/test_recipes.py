@@ -209,7 +209,6 @@ def pem(tmp_path_factory):
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch, table):
-    """Make a folder to work in with a registry of one dataset; return the function that registers it."""
     monkeypatch.chdir(tmp_path)
 
     def register(recipe):
@@ -221,7 +220,6 @@ def workplace(tmp_path, monkeypatch, table):
 
 
 def registered(recipe, folder):
-    """Return the dataset that the made-up files of a recipe make."""
     made, paths = folder / "expected", written(CASES[recipe].files, folder / "public")
     RECIPES[recipe].make(paths, made)
     data = made.read_bytes()
@@ -239,7 +237,6 @@ def written(files, folder):
 
 
 def run(*arguments):
-    """Run ``biaslab datasets``; return its exit code and the lines that it says on standard error."""
     command = ["biaslab", "datasets", *map(str, arguments), "--registry", "resources/datasets.tsv"]
     said = io.StringIO()
     with patch.object(sys, "argv", command), redirect_stderr(said), pytest.raises(SystemExit) as ended:
@@ -248,7 +245,6 @@ def run(*arguments):
 
 
 def fetch(monkeypatch, pem, files):
-    """Fetch the dataset from hosts that have some files; return what `run` does, and what was asked for."""
     public = {f"{PLACE}{name}": data for name, data in files.items()}
     with public_files.hosts(pem, public.get) as (environment, asked):
         for key, value in environment.items():

@@ -50,8 +50,6 @@ def mark():
 
 @pytest.fixture
 def start(tmp_path, mark):
-    """Return a function that starts a supervised shell script."""
-
     def run(
         script: str, before: tuple[str, ...] = (), patience: float = 0.5, **options: object
     ) -> subprocess.Popen:

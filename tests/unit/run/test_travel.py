@@ -31,7 +31,6 @@ RECORD = {"areas": ["origins"], "seed": 1}
 
 
 def command_of(rule, seed=1):
-    """Return the command of a step."""
     return f"biaslab step origins.{rule} --given '{{\"seed\": {seed}}}'"
 
 
@@ -63,8 +62,6 @@ def empty(tmp_path, monkeypatch):
 
 @dataclass
 class Gone:
-    """What came of going on."""
-
     code: int
     said: list[str]
     made: list[str]
