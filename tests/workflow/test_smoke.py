@@ -439,11 +439,3 @@ def test_a_grid_goes_on_from_a_crate_without_embeddings_and_gradients_and_trains
     assert not re.search("train_baseline|gradient", made)
     said = without_torch.biaslab(*given, "--from", smoke_run / "lean.zip", "results/none.tsv", code=2)
     assert said.endswith("biaslab: the run cannot be planned: No rule to produce results/none.tsv\n")
-
-
-@pytest.mark.slow
-def test_without_a_crate_what_is_not_installed_is_named_and_the_other_areas_are_planned(without_torch):
-    said = without_torch.biaslab("run", "--preset", "smoke", "--cores", 2, "--dry-run")
-    assert re.search(r"hate_speech.*is not installed; pip install 'biaslab\[neural\]'", said), said
-    assert "train_baseline" in said
-    assert "train_classifier" in said

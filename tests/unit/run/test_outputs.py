@@ -8,7 +8,7 @@ from typing import get_type_hints
 import pytest
 from typer.testing import CliRunner
 
-from biaslab.cli import app, main
+from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, keep_files, write_text
 from biaslab.run.outputs import To, check_numbers, check_outputs
@@ -112,14 +112,6 @@ def test_whole_numbers_that_nothing_can_take(folder, number):
         check_numbers({"seed": 2**64})
 
 
-def said(monkeypatch, capsys, *arguments):
-    monkeypatch.setattr("sys.argv", ["biaslab", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 2
-    return capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -133,8 +125,9 @@ def said(monkeypatch, capsys, *arguments):
         ((*RERANK[:2], "x" * 5000 + "\n", *RERANK[3:], "--out", "x.csv"), "xxx…"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_short_line(folder, monkeypatch, capsys, arguments, message):
-    error = said(monkeypatch, capsys, *arguments)
+def test_what_is_wrong_is_one_short_line(folder, biaslab, arguments, message):
+    code, _, error = biaslab(*arguments)
+    assert code == 2
     assert error.startswith("biaslab: ")
     assert message in error
     assert error.count("\n") == 1
