@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import yaml
 
 import biaslab
 from biaslab.run.root import CARRIED
+from dry_runs import jobs
 
 ROOT = Path(__file__).parents[2]
 NOT_BUILT = (".*", "__pycache__", "*.egg-info", "build", "results", "shared", "site", "tests")
@@ -74,10 +74,6 @@ def run(python, tmp_path, monkeypatch):
         return finished
 
     return call
-
-
-def jobs(finished: subprocess.CompletedProcess) -> dict[str, int]:
-    return {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", finished.stdout, flags=re.M)}
 
 
 # --- what is built

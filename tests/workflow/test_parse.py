@@ -14,16 +14,11 @@ import yaml
 from biaslab.cli.run import _profile
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
+from dry_runs import jobs
 from lanes import first_quick
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ROOT / "workflow/presets"
-
-
-def jobs(finished: subprocess.CompletedProcess) -> dict[str, int]:
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    table = re.search(r"^job +count\n[ -]+\n((?:\w+ +\d+\n)+)", finished.stdout + finished.stderr, flags=re.M)
-    return {name: int(count) for name, count in (line.split() for line in table[1].splitlines())}
 
 
 def biaslab(folder: Path, *arguments: object) -> subprocess.CompletedProcess:
