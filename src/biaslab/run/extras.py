@@ -14,8 +14,13 @@ WORKFLOW = "workflow"  # runs the workflow
 
 def need(extra: str) -> None:
     """Raise an error if an extra of the package is missing or has an incompatible version."""
-    if reason := missing_extra(extra) or _unfit_version(extra):
+    if reason := missing_extra(extra):
         raise InputError(reason)
+    for name, wanted in _required([extra]).items():
+        version = importlib.metadata.version(name)
+        if not SpecifierSet(wanted).contains(version, prereleases=True):
+            problem = f"{name} {version} is installed, and {PACKAGE} needs {name}{wanted}"
+            raise InputError(f"{problem}; pip install '{PACKAGE}[{extra}]'")
 
 
 def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
@@ -30,16 +35,6 @@ def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
             importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError as error:  # or of this package: only its source is present
         return f"{error.name} is not installed; pip install '{PACKAGE}[{extra}]'"
-    return ""
-
-
-def _unfit_version(extra: str) -> str:
-    """Describe a package of an extra with an incompatible version; return "" for none."""
-    for name, wanted in _required([extra]).items():
-        version = importlib.metadata.version(name)
-        if not SpecifierSet(wanted).contains(version, prereleases=True):
-            remedy = f"pip install '{PACKAGE}[{extra}]'"
-            return f"{name} {version} is installed, and {PACKAGE} needs {name}{wanted}; {remedy}"
     return ""
 
 

@@ -76,7 +76,11 @@ def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[
     workflow = _add_workflow(crate, record, files, notices)
     inputs = _add_inputs(crate, record, files, load_registry(root / REGISTRY))
     run = _add_run(crate, record, workflow, inputs, results)
-    _fill_root(crate, record, run, _add_audit(crate, record))
+    about = "Every claim of the papers, as printed and as measured in this run, with a verdict."
+    parts = [_file_at(crate, file.place) for file in record.outputs if file.place.startswith(_AUDIT)]
+    properties = {"name": "audit", "description": about, "hasPart": parts}
+    audit = crate.add_dataset(dest_path=_AUDIT, properties=properties)
+    _fill_root(crate, record, run, audit)
     crate.metadata.extra_terms.update(_TERMS)
     return crate.metadata.generate(), notices
 
@@ -120,19 +124,16 @@ def _add_workflow(
     workflow["input"] = _add_parameter(crate, "config", "File", f"{RESULTS}/{CONFIG}")
     workflow["output"] = _add_parameter(crate, "results", "Dataset", f"{RESULTS}/")
     locks = [_file_at(crate, file.place) for file in files if file.place.endswith(".lock")]
-    workflow["softwareRequirements"] = [*_add_software(crate, environment), *locks]
-    workflow["hasPart"] = [_file_at(crate, file.place) for file in files if file.place.endswith(".smk")]
-    return workflow
-
-
-def _add_software(crate: "ROCrate", environment: dict[str, Any]) -> list["Entity"]:
     addresses = {("Python", str(environment.get("python", "unknown"))): "https://www.python.org/"}
-    for name, version in environment.get("packages", {}).items():
+    for name, version in versions.items():
         addresses[name, version] = f"https://pypi.org/project/{quote(name)}/{quote(version)}/"
-    return [
+    software = [
         _add(crate, address, "SoftwareApplication", url={"@id": address}, name=name, softwareVersion=version)
         for (name, version), address in addresses.items()
     ]
+    workflow["softwareRequirements"] = [*software, *locks]
+    workflow["hasPart"] = [_file_at(crate, file.place) for file in files if file.place.endswith(".smk")]
+    return workflow
 
 
 def _add_parameter(crate: "ROCrate", name: str, kind: str, example: str) -> "Entity":
@@ -155,13 +156,6 @@ def _add_results(crate: "ROCrate", record: Record) -> "Entity":
             parts.append(_add_elsewhere(crate, _digest_address(digest, place), description=about, **known))
     properties = {"name": "results", "description": "results of the run", "hasPart": parts}
     return crate.add_dataset(dest_path=f"{RESULTS}/", properties=properties)
-
-
-def _add_audit(crate: "ROCrate", record: Record) -> "Entity":
-    about = "Every claim of the papers, as printed and as measured in this run, with a verdict."
-    parts = [_file_at(crate, file.place) for file in record.outputs if file.place.startswith(_AUDIT)]
-    properties = {"name": "audit", "description": about, "hasPart": parts}
-    return crate.add_dataset(dest_path=_AUDIT, properties=properties)
 
 
 def _add_run(
