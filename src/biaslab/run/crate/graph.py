@@ -1,7 +1,8 @@
 """Describe a run as the graph of a Workflow Run Crate (https://w3id.org/ro/wfrun/workflow/0.5)."""
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -208,13 +209,13 @@ def _used_datasets(record: Record, registry: Mapping[str, Dataset]) -> list[Data
     """Return registered data that were copied or read in place; without sha256, the configured data."""
     digests = set(record.manifest["inputs"].values())
     copied = {PurePosixPath(name).parts[1] for name in record.elsewhere if _is_copy(name)}
-    configured = set(_texts(record.manifest["config"]))
+    configured = json.dumps(record.manifest["config"])
     return [
         dataset
         for name, dataset in registry.items()
         if name in copied
         or dataset.sha256 in digests
-        or (dataset.sha256 == NO_CHECKSUM and f"{PREFIX}{name}" in configured)
+        or (dataset.sha256 == NO_CHECKSUM and f'"{PREFIX}{name}"' in configured)
     ]
 
 
@@ -241,16 +242,6 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
 def _is_copy(name: str) -> bool:
     """Return whether a file of the results folder is the verified copy of a dataset."""
     return PurePosixPath(name).is_relative_to(FOLDER.name)
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
-    elif isinstance(value, str):
-        yield value
 
 
 def _differences(record: Record, root: Path) -> list[str]:
