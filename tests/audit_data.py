@@ -32,14 +32,12 @@ CLAIM = {
 
 
 def claim(**fields):
-    """Return the claim with some fields changed."""
     empty = dict.fromkeys((field.name for field in fields_of(Claim)), "")
     typed = {"value": 2.0, "tolerance": 0.5, "direction": False, "other_data": False, "min_rows": 1}
     return Claim(**empty | CLAIM | typed | {"where": "claims.tsv, line 2", "area": "origins"} | fields)
 
 
 def write_registry(path, *rows, columns=COLUMNS):
-    """Write rows as a registry; return its path."""
     lines = ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
     path.write_text("".join(f"{line}\n" for line in lines))
     return path

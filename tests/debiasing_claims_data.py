@@ -93,7 +93,6 @@ SETTINGS = {"components": 1, "strictness": 1, "lambda": 0.2, "random_draws": 100
 
 
 def is_as_printed(claim: Claim) -> bool:
-    """Return whether the made results have what the paper prints."""
     return claim.counts_as != "none"
 
 

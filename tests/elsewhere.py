@@ -62,7 +62,6 @@ class Elsewhere:
         }
 
     def biaslab(self, *arguments: object, code: int = 0) -> str:
-        """Run the command there, and return what it says."""
         finished = subprocess.run(**self.command(*arguments), capture_output=True, text=True, check=False)
         assert finished.returncode == code, finished.stdout + finished.stderr
         return finished.stdout + finished.stderr

@@ -45,7 +45,6 @@ EXAMPLE = {
 
 
 def units_of(classifiers: Iterable[str]) -> list[Unit]:
-    """Return the units of a run that tests these classifiers."""
     files = {"claims": str(CLAIMS / "fairness_testing.tsv")}
     return [Unit(classifier, files=files, marks=(TABULAR,)) for classifier in classifiers]
 
@@ -121,7 +120,6 @@ def _steps() -> list[list]:
 
 
 def _budgets(rng: np.random.Generator) -> list[list]:
-    """Return finds at two budgets."""
     rows = []
     for repetition in range(N_REPETITIONS):
         for tester, share in (FOUND | {"eidig-5": 0.7, "eidig-inf": 0.8}).items():

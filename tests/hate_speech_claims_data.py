@@ -84,7 +84,6 @@ class Findings(NamedTuple):
 
 
 def is_as_printed(claim: Claim) -> bool:
-    """Return whether the made results have what the paper prints: all."""
     return True
 
 
@@ -132,7 +131,6 @@ def toss_a_coin(findings: Findings) -> Findings:
 
 
 def write_results(results: Path, findings: Findings) -> None:
-    """Write every file that claims read."""
     folder, metrics = results / "hate_speech" / findings.unit, _metrics(findings)
     corpus = [(split, n, p, n) for split, (n, p) in _SPLITS[findings.unit].items()]
     cost = _SECONDS if findings.works else dict.fromkeys(_SECONDS, 1.0)
@@ -217,7 +215,6 @@ def _linear(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _differences(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the differences to the unregularized network, paired by seed."""
     rows = []
     for method in NETWORKS[1:]:
         for dataset, measure in (("test", "f1"), ("test", "recall"), ("news", "accuracy")):

@@ -232,7 +232,6 @@ def recurrent() -> Results:
 
 
 def words() -> Results:
-    """Neighbours and similarities of words and texts."""
     from biaslab.text.similarity import bleu, jaccard, nearest_words, vector_distance
     from biaslab.text.words import build_lexicon
 
@@ -244,7 +243,6 @@ def words() -> Results:
 
 
 def ranking() -> Results:
-    """All algorithms by all measures, and the tables of FA*IR."""
     from biaslab.ranking.batches import measure_batch
 
     rng = np.random.default_rng(0)
@@ -254,7 +252,6 @@ def ranking() -> Results:
 
 
 def linear() -> Results:
-    """Linear models and clusters of scikit-learn."""
     from sklearn.cluster import KMeans
     from sklearn.decomposition import PCA
     from sklearn.linear_model import LogisticRegression
@@ -324,7 +321,6 @@ def torch_steps() -> Results:
 
 
 def files() -> Results:
-    """Tables and figures as they are written."""
     import matplotlib
     import pandas as pd
 

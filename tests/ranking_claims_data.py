@@ -32,14 +32,12 @@ INFEASIBLE = {("score_only", m): N_LISTS for m in SIZES} | {
 
 
 def is_as_printed(claim: Claim) -> bool:
-    """Return whether the made results have what the slides say."""
     return claim.is_counted
 
 
 def write_published(
     folder: Path, _: Mapping[str, Claim] = {}, means=MEANS, infeasible=INFEASIBLE, candidates=100
 ) -> None:
-    """Write the results of a simulation with the same means at every size, and of a search."""
     measures = [
         {"n_values": m, "candidates": candidates, "top": 100, "algorithm": a, "measure": name}
         | {"n_lists": N_LISTS, **_around(mean)}

@@ -29,7 +29,6 @@ def note(folder, output, rule, inputs):
 
 
 def make_run(folder, is_whole=True):
-    """Write the run; return its results."""
     results = folder / "results"
     write_text(folder / "own.txt", "mine")
     write_text(results / "config.json", json.dumps({"areas": ["origins"], "seed": 1}))

@@ -32,7 +32,6 @@ SEED = 1
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Return the measures of every training, by method, set and number."""
     registry = load_registry(ROOT / configuration.REGISTRY)
     files = {}
     for part, source in area.encoder_files(SECTION).items():

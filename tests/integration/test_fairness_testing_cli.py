@@ -52,7 +52,6 @@ def network():
 
 @pytest.fixture
 def files(here):
-    """The data, their schema and the classifier, in the current folder."""
     rng = np.random.default_rng(4)
     n = 60
     table = pd.DataFrame(

@@ -24,13 +24,11 @@ FILES = ("found.html", "found.jsonl", "summary.tsv", "words.tsv")
 
 @pytest.fixture
 def files(here):
-    """The texts, terms, vectors and classifiers, in the current folder."""
     write_files(here)
     return here
 
 
 def options(**changes):
-    """Return the arguments of a run, some of them changed."""
     given = {
         "--model": "my_texts:careful",
         "--terms": "terms.csv",
@@ -44,7 +42,6 @@ def options(**changes):
 
 
 def run(*arguments, **changes):
-    """Call the command; return the page in one line."""
     arguments = [*options(**changes), *("" if "--hops" in arguments else ("--hops", "4")), *arguments]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
@@ -63,7 +60,6 @@ def found(out="out"):
 
 
 def save_network():
-    """Write an untrained network that reads the vectors."""
     network = initial_recurrent("gru", word_vectors()[1], 3)
     network.W_out[:] *= 30
     network.save(Path("network.npz"))

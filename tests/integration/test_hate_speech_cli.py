@@ -55,7 +55,6 @@ SMALL = ("--layers", "1", "--limit", "60", "--epochs", "2")
 
 
 def write_files():
-    """Write the texts, the terms, an encoder and the functions of a user in the current folder."""
     for suffix in (".csv", ".tsv"):
         write_remarks(Path(f"texts{suffix}"))
     with Path("texts.jsonl").open("w") as file:
@@ -75,7 +74,6 @@ def files(here):
 
 
 def run(*arguments):
-    """Call a command; return what it prints, in one line, and what it says besides."""
     result = CliRunner().invoke(app, ["hate-speech", *map(str, arguments)], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return " ".join(result.stdout.split()), result.stderr
@@ -138,7 +136,6 @@ def test_posts_stay_together_and_the_published_schedule(files):
 
 
 def audit(model, *arguments, out="audited"):
-    """Audit a classifier; return the lines of the answer, and its numbers."""
     page, _ = run("audit", model, *arguments, "--out", out)
     return page, json.loads(Path(f"{out}.json").read_text())
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import yaml
 
 import biaslab
 from biaslab.run.root import CARRIED
+from dry_runs import jobs
 
 ROOT = Path(__file__).parents[2]
 NOT_BUILT = (".*", "__pycache__", "*.egg-info", "build", "results", "shared", "site", "tests")
@@ -26,7 +26,6 @@ RANKING = "areas: [ranking]\nranking: {attribute_values: [2], distributions: 2, 
 
 
 def build(source: Path, out: Path, *options: str) -> Path:
-    """Build a wheel without an index of packages."""
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*command, *options, "--wheel-dir", out, source], check=True, capture_output=True)
     return next(out.glob("*.whl"))
@@ -64,7 +63,6 @@ def python(wheel, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def run(python, tmp_path, monkeypatch):
-    """Return a function that runs the installed command in an empty folder."""
     monkeypatch.chdir(tmp_path)
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
@@ -76,10 +74,6 @@ def run(python, tmp_path, monkeypatch):
         return finished
 
     return call
-
-
-def jobs(finished: subprocess.CompletedProcess) -> dict[str, int]:
-    return {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", finished.stdout, flags=re.M)}
 
 
 # --- what is built

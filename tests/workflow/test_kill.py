@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from biaslab.audit.compare import BYTE_EQUAL, compare_runs
+from biaslab.run.manifest import MANIFEST
 from processes import MARK, alive, heed_signals, is_free, kill_all, wait_for
 
 LOCK = ".snakemake/biaslab.lock"
@@ -52,11 +53,9 @@ class Run:
         )
 
     def commands(self) -> list[str]:
-        """Return the command lines of all that lives of this run."""
         return list(alive(self.mark).values())
 
     def reach(self, step: str) -> None:
-        """Wait until a step runs."""
         at_work = wait_for(lambda: any(step in command for command in self.commands()), DEADLINE)
         assert at_work, self.process.poll()
 
@@ -82,7 +81,6 @@ def start(tmp_path):
 
 
 def left_half(folder: Path) -> list[Path]:
-    """Return the files that were left half-written."""
     return list(folder.rglob(".*.partial*"))
 
 
@@ -95,11 +93,11 @@ def begin_anew(folder: Path, results: Path) -> None:
 def assert_same(undisturbed: Path, results: Path) -> None:
     """Refuse results that are not those of an undisturbed run, and half of a file."""
     assert left_half(results) == []
-    command = [sys.executable, "-m", "biaslab", "audit", "compare", str(undisturbed), str(results)]
-    compared = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert compared.returncode == 0, compared.stdout
-    files, equal = map(int, re.search(r"(\d+) files: (\d+) byte equal", compared.stdout).groups())
-    assert files - 1 == equal > 30, compared.stdout  # the manifest holds the times of the jobs
+    comparison = compare_runs(undisturbed, results)
+    assert comparison.is_equal
+    others = [file.path for file in comparison.files if file.status != BYTE_EQUAL]
+    assert others == [MANIFEST], "which holds the times of the jobs"
+    assert len(comparison.files) > 30
 
 
 def test_whatever_ends_a_run_ends_its_steps_and_the_next_goes_on(start, tmp_path):

@@ -44,7 +44,6 @@ RANKING = {
 
 @pytest.fixture
 def outer(tmp_path, monkeypatch):
-    """Return a function that writes a workflow which uses this one, with a prefix, and runs it."""
     monkeypatch.chdir(tmp_path)
     Path("mine.jsonl").write_text('{"id": "1", "title": "One", "text": "a short text"}\n')
 

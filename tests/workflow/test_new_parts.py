@@ -48,7 +48,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
-    """Return a copy of the repository with all examples."""
     folder = tmp_path_factory.mktemp("new") / "biaslab"
     folder.mkdir()
     for name in ("src", "workflow", "envs"):
@@ -63,8 +62,6 @@ def copy(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def python(copy, tmp_path):
-    """Return a function that runs Python with the code of the copy, and gives what it printed."""
-
     def run(*arguments: object, code: int = 0) -> str:
         finished = subprocess.run(
             [sys.executable, *map(str, arguments)],
@@ -82,7 +79,6 @@ def python(copy, tmp_path):
 
 @pytest.fixture
 def snakemake(copy, python):
-    """Return a function that runs Snakemake on the copy, and gives what it printed."""
     return lambda *arguments, code=0: python(
         "-m", "snakemake", "--snakefile", copy / "Snakefile", *arguments, code=code
     )

@@ -86,7 +86,6 @@ def write_corpus(folder: Path) -> int:
 
 @pytest.fixture(scope="module")
 def run(snakemake, tmp_path_factory) -> tuple[Path, int]:
-    """Return the results of the preset, and the number of articles that were written."""
     folder = tmp_path_factory.mktemp("nyt")
     n_articles = write_corpus(folder / "nyt")
     (folder / "mine.yaml").write_text(SCALED_DOWN)

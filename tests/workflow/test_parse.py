@@ -14,17 +14,11 @@ import yaml
 from biaslab.cli.run import _profile
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
+from dry_runs import jobs
 from lanes import first_quick
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ROOT / "workflow/presets"
-
-
-def jobs(finished: subprocess.CompletedProcess) -> dict[str, int]:
-    """Return how many jobs of every rule a dry run announces."""
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    table = re.search(r"^job +count\n[ -]+\n((?:\w+ +\d+\n)+)", finished.stdout + finished.stderr, flags=re.M)
-    return {name: int(count) for name, count in (line.split() for line in table[1].splitlines())}
 
 
 def biaslab(folder: Path, *arguments: object) -> subprocess.CompletedProcess:
@@ -57,7 +51,6 @@ def dry_run(snakemake, folder, *configs, **options) -> subprocess.CompletedProce
 
 @pytest.fixture(scope="module")
 def smoke(snakemake, tmp_path_factory) -> subprocess.CompletedProcess:
-    """Return the plan of the preset smoke on four cores, with the commands of its steps."""
     options = ["--dry-run", "--printshellcmds", "--cores", 4, "--configfile", PRESETS / "smoke.yaml"]
     return snakemake(tmp_path_factory.mktemp("smoke"), *options)
 

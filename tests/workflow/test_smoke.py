@@ -17,12 +17,14 @@ import pytest
 
 import processors
 import smoke_tables
+from biaslab.audit.compare import BYTE_EQUAL, compare_runs
 from biaslab.core import processor
 from biaslab.run.areas import AREAS
 from biaslab.run.code import closure
 from biaslab.run.crate.contents import is_shown
 from biaslab.run.provenance import sha256_file
 from biaslab.run.steps import step_modules
+from dry_runs import jobs
 from elsewhere import Elsewhere
 from smoke_run import OPTIONS, ROOT, SMOKE, plan_of
 
@@ -72,7 +74,6 @@ PLACEHOLDERS = {
 
 
 def recorded(folder: Path) -> list[dict]:
-    """Return what Snakemake notes of each job, once."""
     records = {}
     for path in (folder / ".snakemake/metadata").rglob("*"):
         if path.is_file():
@@ -82,7 +83,6 @@ def recorded(folder: Path) -> list[dict]:
 
 
 def imported_by(*arguments: str) -> set[str]:
-    """Return the modules of the package that a Python process imports."""
     command = [sys.executable, "-X", "importtime", *arguments]
     return set(IMPORTED.findall(subprocess.run(command, capture_output=True, text=True, check=True).stderr))
 
@@ -114,7 +114,6 @@ def descriptions() -> dict[str, str]:
 
 
 def outputs(folder: Path) -> dict[str, str]:
-    """Return the digests of all results that the manifest of a run names."""
     return json.loads((folder / "results/audit/manifest.json").read_text())["outputs"]
 
 
@@ -124,18 +123,15 @@ def words_in(texts: Iterable[str]) -> set[str]:
 
 
 def as_regex(pattern: str) -> str:
-    """Return the regular expression of a path with placeholders."""
     escaped = re.escape(pattern)
     return re.sub("|".join(PLACEHOLDERS), lambda found: PLACEHOLDERS[found[0]], escaped)
 
 
 def assert_equal(first: Path, second: Path) -> None:
     """Refuse results that differ in a byte from those of another run."""
-    command = [sys.executable, "-m", "biaslab", "audit", "compare", first / "results", second / "results"]
-    compared = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert compared.returncode == 0, compared.stdout
-    files, equal = map(int, re.search(r"(\d+) files: (\d+) byte equal", compared.stdout).groups())
-    assert files == equal > 200, compared.stdout
+    comparison = compare_runs(first / "results", second / "results")
+    assert [file for file in comparison.files if file.status != BYTE_EQUAL] == []
+    assert len(comparison.files) > 200
 
 
 def test_its_tables_have_the_bytes_of_the_reference(smoke_run):
@@ -296,12 +292,9 @@ def test_a_changed_input_reruns_all_that_was_made_of_it(snakemake, copy):
 
 
 def planned(snakemake, folder: Path, *configs: object, **environment: str) -> set[str]:
-    """Return the rules that have a job now."""
     options = ("--dry-run", "--quiet", "rules")
     finished = snakemake(folder, "--configfile", *configs, *options, **environment)
-    said = finished.stdout + finished.stderr
-    assert finished.returncode == 0, said
-    return set(re.findall(r"^(\w+) +\d+$", said, flags=re.M)) - {"everything", "total"}
+    return jobs(finished).keys() - {"everything", "total"}
 
 
 @pytest.mark.slow
@@ -396,7 +389,6 @@ def test_no_result_names_this_folder(smoke_run):
 
 @pytest.fixture(scope="module")
 def crate(smoke_run) -> Path:
-    """Return the crate of the run, with its results."""
     command = ["audit", "crate", "results", "--out", "run.zip", "--with", "results"]
     subprocess.run([sys.executable, "-m", "biaslab", *command], cwd=smoke_run, check=True)
     return smoke_run / "run.zip"
@@ -404,7 +396,6 @@ def crate(smoke_run) -> Path:
 
 @pytest.fixture
 def without_torch(tmp_path) -> Elsewhere:
-    """Return a machine on which torch is not installed."""
     return Elsewhere(tmp_path, has_torch=False)
 
 

@@ -37,7 +37,6 @@ def place(tmp_path_factory):
 
 
 def planned(said: str) -> set[str]:
-    """Return the rules that a dry run would run."""
     assert "Nothing to be done" in said or "total" in said
     return set(re.findall(r"^(\w+) +\d+$", said, flags=re.M)) - {"total"}
 

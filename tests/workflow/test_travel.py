@@ -24,7 +24,6 @@ GRID += ["results/config.json"]
 
 
 def machine(folder: Path, config: str) -> Elsewhere:
-    """Return a machine with a configuration."""
     place = Elsewhere(folder)
     (place.folder / "mine.yaml").write_text(config, encoding="utf-8")
     return place
@@ -36,7 +35,6 @@ def digests(results: Path) -> dict[str, str]:
 
 
 def logs(place: Elsewhere) -> set[str]:
-    """Return the names of the logs of all steps that were run, without suffix."""
     folder = place.folder / "results/logs"
     return {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.log")}
 

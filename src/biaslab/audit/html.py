@@ -271,7 +271,6 @@ def _details(record: Any) -> Iterable[tuple[str, str]]:
 
 
 def _holds(record: Any) -> str:
-    """Describe the numbers that meet a claim."""
     value, tolerance = record.value, record.tolerance
     if record.kind == "sign":
         beyond = f", by more than {_typeset(tolerance)}" if tolerance > 0 else ""

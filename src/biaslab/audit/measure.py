@@ -226,7 +226,11 @@ class _Audit:
             measured = estimate(claim.measure, rows, claim.ends)
             null = estimate(claim.null, rows).value if claim.null else math.nan
         except CellError as error:
-            place = _place(Path(rows[_PATH].iloc[error.row]), int(rows[_ROW].iloc[error.row]))
+            path, row = Path(rows[_PATH].iloc[error.row]), int(rows[_ROW].iloc[error.row])
+            place = f"{path}, row {row + 1}"
+            if path.suffix == ".tsv":
+                line = line_of_row(path, row, "\t")
+                place = f"{path}, line {line}"
             raise InputError(
                 f"{place}: {error.column} is '{error.cell}', which is no number; correct the cell, or the"
                 f" select or measure of {claim.where}, claim '{claim.claim_id}'"
@@ -331,14 +335,6 @@ def _read_json(path: Path) -> pd.DataFrame:
     table = pd.json_normalize(rows, sep="_")
     kept = [name for name in table if not table[name].map(lambda cell: isinstance(cell, list)).any()]
     return table[kept]
-
-
-def _place(path: Path, row: int) -> str:
-    """Name a row (from 0) of a result file; in a .tsv file, by its line."""
-    if path.suffix != ".tsv":
-        return f"{path}, row {row + 1}"
-    line = line_of_row(path, row, "\t")
-    return f"{path}, line {line}"
 
 
 def read_parquet_columns(path: Path) -> list[str]:

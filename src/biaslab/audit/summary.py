@@ -177,14 +177,10 @@ def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     name = counted["claim_id"].where(counted["counts_as"] == CELL, counted["group"])
     keys = list(PRINTED[:3])
     present = counted.assign(present=name).groupby(keys, sort=False)["present"].nunique().reset_index()
-    table = printed.merge(present, on=keys, how="outer", sort=False)
-    order = {paper: n for n, paper in enumerate(dict.fromkeys([*claims["paper"], *printed["paper"]]))}
-    positions = {key: n for n, key in enumerate(printed[keys].itertuples(index=False, name=None))}
-    places = [
-        (order[key[0]], positions.get(key, len(positions)))
-        for key in table[keys].itertuples(index=False, name=None)
-    ]
-    table = table.iloc[sorted(range(len(table)), key=places.__getitem__)].reset_index(drop=True)
+    table = printed.assign(position=range(len(printed))).merge(present, on=keys, how="outer", sort=False)
+    papers = {paper: n for n, paper in enumerate(dict.fromkeys([*claims["paper"], *printed["paper"]]))}
+    table = table.assign(place=table["paper"].map(papers))
+    table = table.sort_values(["place", "position"], kind="stable", ignore_index=True)
     table["present"] = table["present"].fillna(0).astype(int)
     table["reason"] = table["reason"].fillna("")
     table["sums_up"] = table["present"] + table["absent"] == table["printed"]

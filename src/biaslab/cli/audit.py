@@ -125,7 +125,6 @@ def crate(
 
 
 def _show(comparison: object, a: Path, b: Path) -> None:
-    """Print the files that are not byte-equal, the changed verdicts, and the counts."""
     from rich import box
     from rich.table import Column, Table
 

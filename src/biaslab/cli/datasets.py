@@ -1,7 +1,6 @@
 """Commands of ``biaslab datasets``."""
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -81,11 +80,15 @@ def list_datasets(
 
     from rich.filesize import decimal
 
+    from biaslab.run.config import load_files
     from biaslab.run.datasets import load_registry
     from biaslab.run.fetching import inventory
     from biaslab.run.terminal import plain_console, plain_table
 
-    entries = inventory(load_registry(registry), _places(mirror, configfile))
+    files = [*([_CONFIG] if _CONFIG.is_file() else []), *(configfile or [])]
+    datasets = load_files(files, repository())["datasets"] if files else {"mirror": None, "paths": {}}
+    places = {**datasets, "mirror": mirror} if mirror else datasets
+    entries = inventory(load_registry(registry), places)
     if as_json:
         typer.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return
@@ -98,12 +101,3 @@ def list_datasets(
         typer.echo("For licences and sources, use biaslab datasets list --json, or a pipe.")
     else:
         typer.echo("\n".join("\t".join(row) for row in (_COLUMNS, *rows)))
-
-
-def _places(mirror: Path | None, configfile: list[Path] | None) -> Mapping:
-    """Return the configuration section ``datasets``, with `mirror` if given."""
-    from biaslab.run.config import load_files
-
-    files = [*([_CONFIG] if _CONFIG.is_file() else []), *(configfile or [])]
-    datasets = load_files(files, repository())["datasets"] if files else {"mirror": None, "paths": {}}
-    return {**datasets, "mirror": mirror} if mirror else datasets

@@ -197,7 +197,7 @@ def _take(
     options = [argument for argument in plain if argument not in targets]
 
     def plan(configfiles: Sequence[Path], arguments: Sequence[str]) -> list[Job]:
-        return planned_jobs([*_base_options(root, configfiles), *_profile(root, plain), *arguments])
+        return planned_jobs([*_options(root, configfiles, plain), *arguments])
 
     def wanted(targets: Sequence[str]) -> list[str]:
         return [*targets, *options] if targets else plain
@@ -205,7 +205,7 @@ def _take(
     calls = (
         lambda targets: plan(files, wanted(targets)),
         lambda targets: _snakemake(root, files, wanted(targets)),
-        lambda killed: unmark(killed, [*_base_options(root, files), *_profile(root, plain), "--cores=1"]),
+        lambda killed: unmark(killed, [*_options(root, files, plain), "--cores=1"]),
     )
     with kept_note(Path("results")):
         while True:
@@ -224,22 +224,21 @@ def _take(
             source = replace(source, recheck=0)  # results of files with other bytes are not taken
 
 
-def _base_options(root: Path, configfiles: Sequence[Path]) -> list[str]:
-    """Return the arguments of Snakemake for the workflow and its configuration files."""
+def _options(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) -> list[str]:
+    """Return the arguments of Snakemake for the workflow, its configuration files and its profile."""
     options = ["--configfile", *map(str, configfiles)] if configfiles else []
-    return [*options, "--snakefile", str(root / "Snakefile")]
+    return [*options, "--snakefile", str(root / "Snakefile"), *_profile(root, arguments)]
 
 
 def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) -> int:
-    """Run Snakemake and return its exit code."""
     from biaslab.run.supervise import supervise
 
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
     runs_here = not elsewhere and not only_looks(arguments)
     starter = ["biaslab.starter", sys.executable, "-m"] if runs_here else []
-    command = [sys.executable, "-m", *starter, "snakemake", *_base_options(root, configfiles), *_FLAGS]
-    command += [*_profile(root, arguments), *arguments]
+    options = _options(root, configfiles, arguments)
+    command = [sys.executable, "-m", *starter, "snakemake", *options, *_FLAGS, *arguments]
     return supervise(command, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
 
 

@@ -25,7 +25,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from biaslab.core.cache import VARIABLE, cache_folder, is_only_ours, is_private, make_private
 from biaslab.core.errors import InputError
@@ -35,13 +35,6 @@ _DECORATORS = (Path(__file__), Path(__file__).with_name("jit.py"))
 _SUFFIX = ".kernel"
 _CHECKSUM = hashlib.sha256().digest_size
 _KEY_DIGITS = 32
-
-
-class Usage(NamedTuple):
-    """Usage of the cache: number of kernel files, and their size in bytes."""
-
-    n_kernels: int
-    size: int
 
 
 class KernelCache:
@@ -127,13 +120,13 @@ def kernel_folder() -> Path | None:
     return cache_folder("kernels")
 
 
-def usage(folder: Path) -> Usage:
-    """Count the kernels of all keys in a folder from `kernel_folder`."""
+def usage(folder: Path) -> tuple[int, int]:
+    """Return the number of kernels of all keys in a folder from `kernel_folder`, and their size in bytes."""
     try:
         sizes = [path.stat().st_size for key in _keys(folder) for path in key.glob("*" + _SUFFIX)]
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}; choose another folder with {VARIABLE}") from error
-    return Usage(len(sizes), sum(sizes))
+    return len(sizes), sum(sizes)
 
 
 def clear(folder: Path) -> None:

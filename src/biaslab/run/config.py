@@ -93,7 +93,6 @@ def settings() -> type:
 
 
 def _rows(group: type) -> dict[str, tuple[str, Any, Any]]:
-    """Return the fields of a group for `make_dataclass`."""
     return {
         f.name: (f.name, f.type, field(default_factory=functools.partial(default_of, f)))
         for f in fields(group)

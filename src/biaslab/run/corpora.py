@@ -31,19 +31,14 @@ def check_corpora(section: Mapping[str, Any], keys: Sequence[str], place: str, g
             if name not in corpora:
                 listed = f"(defined under corpora: {', '.join(corpora)}){suggest(name, corpora)}"
                 yield f"{place}.{key}: there is no corpus '{name}' {listed}"
-    for name in named_in(section, keys):
-        if name in corpora:
-            yield from _check_texts(name, corpora[name], given)
-
-
-def _check_texts(name: str, corpus: Mapping[str, Any], given: Given) -> Iterator[str]:
-    for key in TEXTS:
-        if problem := source_problem(corpus[key], given):
-            yield f"corpora.{name}.{key}: {problem}"
-    named = [key for key in TEXTS[1:] if corpus[key]]
-    if len(named) == 1:
-        problem = "names only one of validation and test; name both, or write null for both"
-        yield f"corpora.{name}.{named[0]}: {problem}"
+    for name in (name for name in named_in(section, keys) if name in corpora):
+        for key in TEXTS:
+            if problem := source_problem(corpora[name][key], given):
+                yield f"corpora.{name}.{key}: {problem}"
+        parts = [key for key in TEXTS[1:] if corpora[name][key]]
+        if len(parts) == 1:
+            problem = "names only one of validation and test; name both, or write null for both"
+            yield f"corpora.{name}.{parts[0]}: {problem}"
 
 
 def part_of(config: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

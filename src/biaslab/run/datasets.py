@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import Draft202012Validator
 
 from biaslab.core.archives import DAMAGED_GZIP, open_unpacked, tar_files, write_tar, write_zip, zip_files
 from biaslab.core.errors import InputError, number_of, one_line, suggest
@@ -74,7 +74,11 @@ def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
     registry = {}
     for line, row in read_text_table(path, columns):
         for error in validator.iter_errors(row):
-            raise InputError(f"{path}:{line}: {_explain(error)}")
+            problem = error.message  # of an unknown column
+            if error.path:
+                place = f"column '{error.path[0]}': '{error.instance}'"
+                problem = f"{place} is not allowed; write {error.schema['description']}"
+            raise InputError(f"{path}:{line}: {problem}")
         if row["name"] in registry:
             raise InputError(f"{path}:{line}: the dataset '{row['name']}' is registered twice; rename one")
         dataset = registry[row["name"]] = Dataset(**row)
@@ -236,7 +240,6 @@ def before_colon(dataset: Dataset) -> str:
 
 
 def _build_from_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[[str], None]) -> None:
-    """Download the public files of a dataset to a folder, and build the dataset."""
     limit = recipes()[before_colon(dataset)].max_bytes
     files = {}
     for number, url in enumerate(public_addresses(dataset)):
@@ -253,12 +256,6 @@ def _build_from_downloads(dataset: Dataset, folder: Path, out: Path, say: Callab
 
 def _place_of_download(dataset: Dataset) -> Path:
     return DOWNLOADS / dataset.sha256 / Path(dataset.filename).name
-
-
-def _explain(error: ValidationError) -> str:
-    if not error.path:  # an unknown column
-        return error.message
-    return f"column '{error.path[0]}': '{error.instance}' is not allowed; write {error.schema['description']}"
 
 
 def registered(name: str, registry: Mapping[str, Dataset]) -> Dataset:

@@ -79,7 +79,13 @@ def download(
                 part.unlink(missing_ok=True)
             transfer = _Transfer(url, part, name, size, max_bytes if size is None else size, bool(sha256))
             attempt(url, name, transfer.receive, say)
-            _check(url, part, sha256)
+            measured = sha256_file(part) if sha256 else ""
+            if measured != sha256:
+                part.unlink()
+                raise InputError(
+                    f"{url}: wrong checksum (sha256 {measured}, not {sha256}); the download is deleted, the"
+                    " file there is another one"
+                )
             part.replace(target)
         except OSError as error:
             with contextlib.suppress(OSError):
@@ -144,8 +150,6 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
 
 @dataclass
 class _Transfer:
-    """The state of a download."""
-
     url: str
     part: Path
     name: str
@@ -215,16 +219,6 @@ def _blocks(answer: "Response") -> Iterator[bytes]:
         return
 
 
-def _check(url: str, part: Path, sha256: str) -> None:
-    measured = sha256_file(part) if sha256 else ""
-    if measured != sha256:
-        part.unlink()
-        raise InputError(
-            f"{url}: wrong checksum (sha256 {measured}, not {sha256}); the download is deleted, the"
-            " file there is another one"
-        )
-
-
 def _check_redirect(answer: "Response", **_: object) -> None:
     if answer.is_redirect:
         check_link(answer.url, urljoin(answer.url, answer.headers["Location"]))
@@ -245,10 +239,7 @@ def check_link(origin: str, target: str) -> None:
 def _is_private(url: str) -> bool:
     """Return whether a host is in a private network; False for a name that only a proxy resolves."""
     with contextlib.suppress(OSError, ValueError):
-        addresses = {entry[4][0] for entry in socket.getaddrinfo(urlsplit(url).hostname or "", None)}
-        return not all(_is_public(ipaddress.ip_address(address.partition("%")[0])) for address in addresses)
+        entries = socket.getaddrinfo(urlsplit(url).hostname or "", None)
+        addresses = [ipaddress.ip_address(entry[4][0].partition("%")[0]) for entry in entries]
+        return not all((getattr(one, "ipv4_mapped", None) or one).is_global for one in addresses)
     return False
-
-
-def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    return (getattr(address, "ipv4_mapped", None) or address).is_global

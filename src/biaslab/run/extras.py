@@ -14,8 +14,13 @@ WORKFLOW = "workflow"  # runs the workflow
 
 def need(extra: str) -> None:
     """Raise an error if an extra of the package is missing or has an incompatible version."""
-    if reason := missing_extra(extra) or _unfit_version(extra):
+    if reason := missing_extra(extra):
         raise InputError(reason)
+    for name, wanted in _required([extra]).items():
+        version = importlib.metadata.version(name)
+        if not SpecifierSet(wanted).contains(version, prereleases=True):
+            problem = f"{name} {version} is installed, and {PACKAGE} needs {name}{wanted}"
+            raise InputError(f"{problem}; pip install '{PACKAGE}[{extra}]'")
 
 
 def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
@@ -25,26 +30,11 @@ def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
     """
     if not extra or extra in taken:
         return ""
-    remedy = f"pip install '{PACKAGE}[{extra}]'"
     try:
-        needed = requirements([extra])
-    except importlib.metadata.PackageNotFoundError:  # only the source is present, to plan a run
-        return f"{PACKAGE} is not installed; {remedy}"
-    for name in needed:
-        try:
+        for name in requirements([extra]):
             importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            return f"{name} is not installed; {remedy}"
-    return ""
-
-
-def _unfit_version(extra: str) -> str:
-    """Describe a package of an extra with an incompatible version; return "" for none."""
-    for name, wanted in _required([extra]).items():
-        version = importlib.metadata.version(name)
-        if not SpecifierSet(wanted).contains(version, prereleases=True):
-            remedy = f"pip install '{PACKAGE}[{extra}]'"
-            return f"{name} {version} is installed, and {PACKAGE} needs {name}{wanted}; {remedy}"
+    except importlib.metadata.PackageNotFoundError as error:  # or of this package: only its source is present
+        return f"{error.name} is not installed; pip install '{PACKAGE}[{extra}]'"
     return ""
 
 
@@ -54,7 +44,6 @@ def requirements(extras: Collection[str]) -> list[str]:
 
 
 def _required(extras: Collection[str]) -> dict[str, str]:
-    """Return the version specifiers of the packages that extras require."""
     lines = importlib.metadata.requires(PACKAGE) or []
     wanted = {}
     for line in lines:

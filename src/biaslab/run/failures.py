@@ -35,7 +35,9 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     dag, lines, has_audit = workflow.dag, [], False
     stale: set[str] = set(read_stale(Path("results")))
     lost = {reason: list(files) for reason, files in plan.config[FAILED].items()}
-    for job in _failed(workflow):
+    failed = [job for entry in workflow.scheduler.failed for job in getattr(entry, "jobs", [entry])]
+    failed = [job for job in failed if not dag.finished(job)]
+    for job in sorted(failed, key=lambda job: (job.rule.name, list(map(str, job.output)))):
         dependents = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
         files = [str(file) for other in dependents for file in other.output]
         has_audit |= f"{results}/{_AUDIT}" in files
@@ -113,10 +115,3 @@ def read_lost() -> dict[str, list[str]]:
         return json.loads(FILE.read_text(encoding="utf-8"))[FAILED]
     except (OSError, ValueError):
         return {}
-
-
-def _failed(workflow: Any) -> list[Any]:
-    """Return the failed jobs, in an order independent of time."""
-    jobs = [job for entry in workflow.scheduler.failed for job in getattr(entry, "jobs", [entry])]
-    unfinished = [job for job in jobs if not workflow.dag.finished(job)]
-    return sorted(unfinished, key=lambda job: (job.rule.name, list(map(str, job.output))))

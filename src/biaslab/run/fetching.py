@@ -98,26 +98,17 @@ def fetch_to(
     path: Path | None = None,
     mirror: Path | None = None,
 ) -> Source:
-    """Copy, download or build a dataset, verify its checksum, and return its source."""
+    """Copy, download or build a dataset, verify its checksum, and return its source.
+
+    If the output is the workflow's copy, a failure is remembered.
+    """
     datasets = load_registry(registry)
     dataset = registered(name, datasets)
-    if out == Path(verified_copy(dataset)):
-        return fetch_copy(dataset, datasets, path, mirror, say)
-    return fetch(name, datasets, out=out, path=path, mirror=mirror, say=say)
-
-
-def fetch_copy(
-    dataset: Dataset,
-    registry: Mapping[str, Dataset],
-    path: Path | None = None,
-    mirror: Path | None = None,
-    say: Callable[[str], None] = lambda line: None,
-) -> Source:
-    """Make the workflow's copy of a dataset by `biaslab.run.datasets.fetch`; remember a failure."""
     try:
-        return fetch(dataset.name, registry, out=verified_copy(dataset), path=path, mirror=mirror, say=say)
+        return fetch(name, datasets, out=out, path=path, mirror=mirror, say=say)
     except InputError as error:
-        _remember(dataset, str(error))
+        if out == Path(verified_copy(dataset)):
+            _remember(dataset, str(error))
         raise
 
 
@@ -152,7 +143,7 @@ def fetch_wanted(
             continue
         if dataset.sha256 != NO_CHECKSUM:
             is_replaced = copy.is_file()
-            fetch_copy(dataset, registry, **places(dataset.name, datasets), say=say)
+            fetch(dataset.name, registry, out=copy, **places(dataset.name, datasets), say=say)
             if not is_replaced:
                 os.utime(copy, (_OLD, _OLD))
     return absent
@@ -180,7 +171,6 @@ def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Cal
 
 
 def _failure_file(dataset: Dataset) -> Path:
-    """Return the file with the reason why a dataset is unavailable."""
     return FOLDER / ".absent" / dataset.name
 
 

@@ -31,7 +31,12 @@ def hold(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        _acquire(handle, path)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.stderr.write(f"biaslab: {_describe_holder(path)}; waiting for the end\n")
+            sys.stderr.flush()
+            fcntl.flock(handle, fcntl.LOCK_EX)
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     except OSError as error:
@@ -39,16 +44,6 @@ def hold(path: Path) -> None:
             f"cannot write {path}: {error.strerror}; free space or work in a folder of your own"
         ) from error
     os.set_inheritable(handle, True)
-
-
-def _acquire(handle: int, path: Path) -> None:
-    """Acquire a lock; if another process holds it, report that process and wait."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        sys.stderr.write(f"biaslab: {_describe_holder(path)}; waiting for the end\n")
-        sys.stderr.flush()
-        fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def _describe_holder(path: Path) -> str:

@@ -4,7 +4,7 @@ import base64
 import contextlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -49,11 +49,10 @@ def _named_files(folder: Path) -> dict[str, Path]:
 
 def noted_times(results: Path) -> tuple[str, str] | tuple[()]:
     """Return the start of the first and the end of the last job of a run; () without metadata."""
-    notes = read_notes(results.parent / NOTES, ("log", "starttime", "endtime")).items()
-    times = [(note["starttime"], note["endtime"]) for output, note in notes if _has_log(output, note)]
-    if not times:
+    notes = _job_notes(results, "starttime", "endtime")
+    if not notes:
         return ()
-    return in_utc(min(start for start, _ in times)), in_utc(max(end for _, end in times))
+    return in_utc(min(note["starttime"] for note in notes)), in_utc(max(note["endtime"] for note in notes))
 
 
 def made_jobs(results: Path) -> dict[str, str]:
@@ -63,13 +62,14 @@ def made_jobs(results: Path) -> dict[str, str]:
     """
     return {
         PurePosixPath(note["log"][0].removeprefix(_LOGS)).with_suffix("").as_posix(): note["rule"]
-        for output, note in read_notes(results.parent / NOTES, ("rule", "log")).items()
-        if _has_log(output, note)
+        for note in _job_notes(results, "rule")
     }
 
 
-def _has_log(output: str, note: Mapping[str, Any]) -> bool:
-    return bool(output.startswith(RESULTS) and note["log"] and note["log"][0].startswith(_LOGS))
+def _job_notes(results: Path, *keys: str) -> list[dict[str, Any]]:
+    notes = read_notes(results.parent / NOTES, ("log", *keys)).items()
+    logged = [note for output, note in notes if output.startswith(RESULTS) and note["log"]]
+    return [note for note in logged if note["log"][0].startswith(_LOGS)]
 
 
 def in_utc(seconds: float) -> str:

@@ -77,7 +77,10 @@ def check_outputs(values: Mapping[str, object], kinds: Mapping[str, To]) -> list
             continue
         option = f"--{name.replace('_', '-')} {path}"
         _check_place(option, path, kind)
-        for file in _written(path, kind):
+        files = [path] if kind is To.FILE else []
+        if kind is To.STEM:
+            files = [path.with_name(path.name + suffix) for suffix in _SUFFIXES]
+        for file in files:
             same = next((i for i in inputs if file.exists() and file.samefile(i)), None)
             if same is not None:
                 raise InputError(f"{option}: would overwrite the input {same}; choose another name")
@@ -94,13 +97,6 @@ def _check_place(option: str, path: Path, kind: To) -> None:
         raise InputError(f"{option}: is a folder; name a file")
     if not above.is_dir() and (above != path or kind is To.FOLDER):
         raise InputError(f"{option}: {above} is a file, not a folder; choose another name")
-
-
-def _written(path: Path, kind: To) -> list[Path]:
-    """Return the files that an output option names."""
-    if kind is To.STEM:
-        return [path.with_name(path.name + suffix) for suffix in _SUFFIXES]
-    return [path] if kind is To.FILE else []
 
 
 def _files(value: Any) -> Iterator[Path]:

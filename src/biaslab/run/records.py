@@ -70,24 +70,21 @@ def read_records(
     taken = {name: digest for record in older for name, digest in record.outputs.items()}
     jobs: dict[tuple, dict[str, Any]] = {}
     for output, note in read_notes(folder / NOTES).items():
-        if (folder / output).is_file() and _is_recorded(output, note["rule"]):
+        # Other runs take neither copies of data, which are registered, nor the manifest.
+        is_taken = output.startswith(RESULTS) and note["rule"] != FETCH and output != f"{RESULTS}{MANIFEST}"
+        if is_taken and (folder / output).is_file():
             job = jobs.setdefault((note["rule"], *note["log"]), {"note": note, "outputs": []})
             job["outputs"].append(output)
     made = [_record(job["note"], sorted(job["outputs"]), folder, digests, taken) for job in jobs.values()]
-    records = [_complete(record, older) for record in made if record is not None]
+    # If only a part of the outputs of a step was taken, the older record has all of them.
+    records = [
+        next((old for old in older if record.outputs.items() <= old.outputs.items()), record)
+        for record in made
+        if record is not None
+    ]
     outputs = {output for record in records for output in record.outputs}
     records += [record for record in older if not outputs & set(record.outputs)]
     return sorted(records, key=lambda record: min(record.outputs))
-
-
-def _complete(record: StepRecord, older: Iterable[StepRecord]) -> StepRecord:
-    """Return the older record of a step if only a part of its outputs was taken; else `record`."""
-    return next((old for old in older if record.outputs.items() <= old.outputs.items()), record)
-
-
-def _is_recorded(output: str, rule: str) -> bool:
-    """Return whether other runs can take a result: not a copy of data (registered) and not the manifest."""
-    return output.startswith(RESULTS) and rule != FETCH and output != f"{RESULTS}{MANIFEST}"
 
 
 def _record(

@@ -102,13 +102,12 @@ def _replace_folder(value: Any, folder: str) -> Any:
         return _NAMED.sub(folder, value)
     if isinstance(value, list):
         return [_replace_folder(part, folder) for part in value]
-    return _wrap_function(value, folder) if callable(value) else value
+    if not callable(value):
+        return value
 
-
-def _wrap_function(function: Callable[..., Any], folder: str) -> Callable[..., Any]:
-    @functools.wraps(function)
+    @functools.wraps(value)
     def run(*arguments: Any, **keywords: Any) -> Any:
-        return _replace_folder(function(*arguments, **keywords), folder)
+        return _replace_folder(value(*arguments, **keywords), folder)
 
     return run
 

@@ -71,7 +71,6 @@ def time_limits(text: str) -> dict[str, float]:
 
 
 def _call(*command: str) -> str:
-    """Return the output of a command of Slurm."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except (FileNotFoundError, subprocess.CalledProcessError) as error:

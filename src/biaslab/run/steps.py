@@ -55,19 +55,14 @@ def step(name: str) -> str:
 def function_of(name: str) -> str:
     """Return the function of a step, ``"MODULE:FUNCTION"``, by its name, ``"AREA.NAME"``."""
     group, _, short = name.partition(".")
-    steps = _steps_of(group)
+    area = group.replace("-", "_")
+    report = {REPORT: "biaslab.run.reports:write_items"}
+    steps = load_area(area).steps | report if area in AREAS else SHARED.get(group, {})
     if short not in steps:
         groups = [*(area.replace("_", "-") for area in AREAS), *SHARED]
         known = [f"{group}.{key}" for key in steps] or [f"{key}.NAME" for key in groups]
         raise InputError(f"unknown step '{name}'{suggest(name, known)}; known: {', '.join(known)}")
     return steps[short]
-
-
-def _steps_of(group: str) -> Mapping[str, str]:
-    area = group.replace("-", "_")
-    if area in AREAS:
-        return {**load_area(area).steps, REPORT: "biaslab.run.reports:write_items"}
-    return SHARED.get(group, {})
 
 
 def run_step(name: str, given: str, threads: int | None, say: Callable[[str], None]) -> None:
@@ -80,7 +75,13 @@ def run_step(name: str, given: str, threads: int | None, say: Callable[[str], No
     function = getattr(importlib.import_module(module), function_name)
     kinds = get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters
-    values = build_all({key: kinds[key] for key in parameters if key in kinds}, _locate(_read_given(given)))
+    try:
+        values = parse_json(given)
+    except ValueError as error:
+        raise InputError(f"--given: not valid JSON ({error}); use the line of the rule") from error
+    if not isinstance(values, dict):
+        raise InputError("--given: not a mapping in JSON; use the line of the rule")
+    values = build_all({key: kinds[key] for key in parameters if key in kinds}, _locate(values))
     optional = {"threads": threads, "say": say}
     values |= {key: value for key, value in optional.items() if key in parameters and value}
     missing = [k for k, p in parameters.items() if p.default is inspect.Parameter.empty and k not in values]
@@ -92,16 +93,6 @@ def run_step(name: str, given: str, threads: int | None, say: Callable[[str], No
 def part(section: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     """Return a part of a configuration section; other keys of the section do not rerun the step."""
     return {key: section[key] for key in keys}
-
-
-def _read_given(text: str) -> dict[str, Any]:
-    try:
-        values = parse_json(text)
-    except ValueError as error:
-        raise InputError(f"--given: not valid JSON ({error}); use the line of the rule") from error
-    if not isinstance(values, dict):
-        raise InputError("--given: not a mapping in JSON; use the line of the rule")
-    return values
 
 
 def given(*makers: Callable[[Any], Mapping[str, Any]] | str, **values: Any) -> Callable[..., str]:

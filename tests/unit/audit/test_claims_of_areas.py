@@ -75,7 +75,6 @@ def verdicts_of(name: str, results: Path) -> pd.Series:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory) -> Mapping[str, Path]:
-    """Return the results of each area with the paper's numbers; no test writes there."""
     folders = {name: tmp_path_factory.mktemp(name) for name in MADE}
     for name, folder in folders.items():
         MADE[name].write_published(folder, claims_of(name))
@@ -84,7 +83,6 @@ def published(tmp_path_factory) -> Mapping[str, Path]:
 
 @pytest.fixture
 def copied(published, tmp_path) -> Callable[[str], Path]:
-    """Return a function that copies the results of an area, to change them."""
     return lambda name: shutil.copytree(published[name], tmp_path / "results")
 
 
@@ -155,7 +153,6 @@ def where(query: str, **columns: object) -> Callable[[pd.DataFrame], pd.DataFram
 
 
 def without(query: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """Return a change of a table: some of its rows go."""
     return lambda table: table[~table.eval(query)]
 
 

@@ -18,6 +18,7 @@ from biaslab.run.crate import METADATA
 from biaslab.run.manifest import MANIFEST, result_files
 from biaslab.run.provenance import sha256_file
 from properties import examples
+from refusals import refusal
 
 TABLE = pd.DataFrame(
     {"weat": ["a", "b", None], "x": [1.0, 2.0, np.nan], "n": [1, 2, 3], "ok": [True, False, True]}
@@ -223,12 +224,10 @@ def test_what_two_crates_hold_is_compared_by_content(runs, crates):
 
 
 def test_missing_and_empty_folders_are_refused(runs, tmp_path):
-    with pytest.raises(InputError, match="nowhere: no such folder"):
-        compare_runs(runs[0], tmp_path / "nowhere")
+    assert "nowhere: no such folder" in refusal(compare_runs, runs[0], tmp_path / "nowhere")
     for name in ("c", "d"):
         (tmp_path / name).mkdir()
-    with pytest.raises(InputError, match="contain no results"):
-        compare_runs(tmp_path / "c", tmp_path / "d")
+    assert "contain no results" in refusal(compare_runs, tmp_path / "c", tmp_path / "d")
 
 
 @examples(20)

@@ -17,7 +17,6 @@ from pages import Page
 
 @pytest.fixture
 def audit(tmp_path):
-    """A measured registry with a claim of each verdict, and its page."""
     write_tsv(tmp_path / "origins/small/a.tsv", pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
     write_text(tmp_path / "origins/small/figures/fig1.svg", "<svg/>")
     claims = [

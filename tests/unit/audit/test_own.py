@@ -12,6 +12,7 @@ from biaslab.audit.summary import read_measured, write_codecheck
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet
 from consoles import ROOT, File, steps
+from refusals import refusal
 
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 EXAMPLES = ROOT / "workflow/resources/claims_examples.tsv"
@@ -20,7 +21,6 @@ PAGE = (ROOT / "docs/tutorials/audit-results.md").read_text(encoding="utf-8")
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    """What the workflow of the tutorial writes."""
     monkeypatch.chdir(tmp_path)
     (script,) = (step for step in steps(PAGE) if isinstance(step, File))
     exec(compile(script.text, script.name, "exec"), {})
@@ -56,8 +56,7 @@ def test_a_new_registry_has_the_columns_and_no_claim(tmp_path):
     start_registry(tmp_path / "doe2020", SCHEMA, EXAMPLES)
     header = EXAMPLES.read_text(encoding="utf-8").splitlines()[0]
     assert (tmp_path / "doe2020/doe2020.tsv").read_text(encoding="utf-8") == f"{header}\n"
-    with pytest.raises(InputError, match="no claims yet"):
-        read_registry(tmp_path / "doe2020", SCHEMA)
+    assert "no claims yet" in refusal(read_registry, tmp_path / "doe2020", SCHEMA)
 
 
 def test_claims_are_measured_on_the_files_of_any_workflow(registry, results):
@@ -85,8 +84,7 @@ def test_main_claims_stand_first_in_the_page(registry, results):
     measured(registry, results)
     assert '<a href="#table1-order--doe2020">Table 1: Our method' in page(results).partition("Main claims")[2]
     paper.write_text(paper.read_text(encoding="utf-8").replace("table1-order", "lost"), encoding="utf-8")
-    with pytest.raises(InputError, match="column 'main': 'lost' is no claim of Doe"):
-        measured(registry, results)
+    assert "column 'main': 'lost' is no claim of Doe" in refusal(measured, registry, results)
 
 
 def test_a_change_after_the_freeze_shows(registry, results):
@@ -99,8 +97,7 @@ def test_a_change_after_the_freeze_shows(registry, results):
         f"changed since {frozen.date}: table1-ours: tolerance was 0.9, is 1.5"
     ]
     assert "table1-ours: tolerance was 0.9, is 1.5" in page(results)
-    with pytest.raises(InputError, match=" exists; "):
-        freeze_claims(registry / FROZEN, read_registry(registry, SCHEMA))
+    assert " exists; " in refusal(freeze_claims, registry / FROZEN, read_registry(registry, SCHEMA))
 
 
 def test_words_are_not_frozen_and_rows_are(registry, results):
@@ -124,8 +121,7 @@ def test_a_frozen_file_that_was_edited_shows(registry, results):
     assert line.endswith("frozen.json itself: its sha256 is another one")
     for content in ("", "[]", '{"date": 1}', '{"date": "x", "sha256": "", "claims": {}}', "{"):
         (registry / FROZEN).write_text(content, encoding="utf-8")
-        with pytest.raises(InputError, match="not what biaslab audit measure --freeze writes"):
-            measured(registry, results)
+        assert "not what biaslab audit measure --freeze writes" in refusal(measured, registry, results)
 
 
 def test_a_codecheck_has_the_files_behind_the_claims(registry, results, tmp_path):
@@ -160,13 +156,9 @@ def test_results_that_cannot_be_read_are_told_in_one_line(registry, results, nam
 
 
 def test_names_and_folders_that_cannot_be_are_told(registry, results, tmp_path):
-    with pytest.raises(InputError, match=" exists; "):
-        start_registry(registry, SCHEMA, EXAMPLES)
-    with pytest.raises(InputError, match="is no name"):
-        start_registry(tmp_path / "Doe 2020", SCHEMA, EXAMPLES)
-    with pytest.raises(InputError, match="is no name"):
-        measured(registry, results, "/etc")
-    with pytest.raises(InputError, match="the folder does not exist; name the results"):
-        measured(registry, tmp_path / "lost")
+    assert " exists; " in refusal(start_registry, registry, SCHEMA, EXAMPLES)
+    assert "is no name" in refusal(start_registry, tmp_path / "Doe 2020", SCHEMA, EXAMPLES)
+    assert "is no name" in refusal(measured, registry, results, "/etc")
+    assert "the folder does not exist; name the results" in refusal(measured, registry, tmp_path / "lost")
     with pytest.raises(InputError, match="the folder does not exist; create it with biaslab audit init"):
         read_registry(tmp_path / "lost", SCHEMA)

@@ -105,7 +105,6 @@ def misquoted(claims: list[Claim]) -> list[str]:
 
 
 def quoted(claims: list[Claim]) -> list[tuple[Claim, str]]:
-    """Return the printed numbers that a reader can look up, with their rows."""
     looked_up = [one for one in claims if one.is_counted and one.origin in ("text", "slides")]
     return [(one, number) for one in looked_up for number in printed_numbers(one.published)]
 

@@ -26,7 +26,6 @@ from biaslab.core.errors import InputError
 
 
 def row(claim_id="c", **fields):
-    """A measured row, with some fields changed."""
     texts = dict.fromkeys(COLUMNS, "") | {"claim_id": claim_id, "group": claim_id, "paper": "Doe 2020"}
     texts |= {"item": "Table 1", "counts_as": "cell", "kind": "value"}
     texts |= {"data": "own", "setup": "small", "evidence": "result"}
@@ -52,7 +51,6 @@ NOTHING = printed()
 
 
 def verdict(*rows):
-    """The one verdict that some rows make."""
     (found,) = count_once(table(*rows))["verdict"]
     return found
 

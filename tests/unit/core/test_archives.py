@@ -9,6 +9,7 @@ import pytest
 
 from biaslab.core.archives import tar_files, write_tar
 from biaslab.core.errors import InputError
+from refusals import refusal
 
 FILES = {"top/b.txt": b"two", "top/a.txt": b"one", f"top/{'long/' * 40}c.txt": b"", "top/ä.txt": b"three"}
 
@@ -68,8 +69,7 @@ def test_order_dates_owners_and_level_make_no_difference(written, tmp_path):
 def test_damaged_archives_are_refused(written, level, change):
     many = {f"{number}.txt": bytes([number]) * 1000 for number in range(30)}
     data = change(archive(many, level))
-    with pytest.raises(InputError, match=r"a\.tar: not a readable \.tar\.gz"):
-        list(tar_files(written(data), 2**20))
+    assert "a.tar: not a readable .tar.gz" in refusal(list, tar_files(written(data), 2**20))
 
 
 LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE)
@@ -82,8 +82,7 @@ HOLES = {"GNU.sparse.size": str(2**50), "GNU.sparse.map": "0,0"}
 def test_links_devices_and_files_with_holes_are_refused(written, member):
     with pytest.raises(InputError, match="has a link or a device in it"):
         list(tar_files(written(archive({"a": b""}, **member)), 2**20))
-    with pytest.raises(InputError, match="no such file"):
-        list(tar_files(Path("nowhere.tar"), 2**20))
+    assert "no such file" in refusal(list, tar_files(Path("nowhere.tar"), 2**20))
 
 
 @pytest.mark.parametrize("level", [None, 9])

@@ -40,7 +40,6 @@ LEAST = 15.0
 
 
 def lab(colour: str, seen: np.ndarray) -> np.ndarray:
-    """Return a colour of sRGB in CIELAB (1976, D65), as it is seen."""
     value = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     ratio = XYZ @ np.clip(seen @ linear, 0, 1) / WHITE

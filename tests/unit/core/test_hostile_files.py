@@ -10,16 +10,9 @@ import yaml
 
 from biaslab.core import files
 from biaslab.core import io as core_io
-from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table, read_yaml
 from biaslab.core.io import read_npz
-
-
-def refusal(read, *arguments):
-    with pytest.raises(InputError) as caught:
-        read(*arguments)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+from refusals import refusal
 
 
 def billion_laughs(depth=9, width=9):

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import biaslab
-from biaslab import starter
 from biaslab.cli import app
 from biaslab.core import kernel_cache
 from biaslab.core.errors import InputError
-from forks import Forks
 
 PACKAGE = Path(biaslab.__file__).parent
 CORE = ("__init__", "cache", "errors", "jit", "kernel_cache", "processor")
@@ -71,27 +68,11 @@ SERIAL = RUN.replace("    kernels.scale_all(x, out)\n", "")
 """RUN without the parallel kernel, which takes longest to compile."""
 
 
-NUMBA = ("numpy", *(name for name in starter.LIBRARIES if name.startswith("numba")))
-
-
 class Result(NamedTuple):
     bytes: str
     totals: list[str]
     hits: int
     misses: int
-
-
-@pytest.fixture(scope="module")
-def imported():
-    """A Python that has imported numba, and nothing of the package."""
-    with Forks(*NUMBA) as forks:
-        yield forks
-
-
-@pytest.fixture
-def fork(imported):
-    """As `run`, in a fork, which need not import numba anew."""
-    return partial(run, forks=imported)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +91,6 @@ def template(tmp_path_factory):
 
 @pytest.fixture
 def place(template, tmp_path):
-    """A copy of the package, and of its cache, elsewhere."""
     return Path(shutil.copytree(template[0], tmp_path / "place"))
 
 
@@ -119,21 +99,16 @@ def cold(template):
     return template[1]
 
 
-def run(place, script=RUN, cache="cache", forks=None, **environment):
+def run(place, script=RUN, **environment):
     environment = {
         **os.environ,
         "PYTHONPATH": str(place / "src"),
         "PYTHONDONTWRITEBYTECODE": "1",  # Python sees no edit within a second that leaves the size
-        "BIASLAB_CACHE": str(place / cache),
+        "BIASLAB_CACHE": str(place / "cache"),
         **environment,
     }
-    if forks:
-        process = forks.run(script, place, environment)
-    else:
-        command = [sys.executable, "-c", script]
-        process = subprocess.run(
-            command, env=environment, capture_output=True, text=True, cwd=place, check=False
-        )
+    command = [sys.executable, "-c", script]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=place, check=False)
     assert (process.returncode, process.stderr) == (0, "")
     return Result(*json.loads(process.stdout))
 
@@ -155,18 +130,18 @@ def test_warm_process_of_other_threads_elsewhere_compiles_nothing_and_computes_t
     assert warm.bytes == cold.bytes
 
 
-def test_edited_callee_of_another_file_is_compiled_anew_in_its_callers(place, cold, fork):
+def test_edited_callee_of_another_file_is_compiled_anew_in_its_callers(place, cold):
     edit(place / "src/biaslab/area/_scale_kernels.py", "3.0", "5.0")
-    edited = fork(place)
+    edited = run(place)
     assert (edited.hits, edited.misses) == (0, N_OVERLOADS)
     ratio = float.fromhex(edited.totals[0]) / float.fromhex(cold.totals[0])
     assert ratio == pytest.approx(5 / 3, rel=1e-12)
     edit(place / "src/biaslab/area/_scale_kernels.py", "5.0", "3.0")
-    assert fork(place).misses == 0, "code of before the edit is good again"
+    assert run(place).misses == 0, "code of before the edit is good again"
 
 
 @pytest.mark.slow
-def test_code_of_an_edit_during_a_run_is_not_kept_as_the_new(place, cold, fork):
+def test_code_of_an_edit_during_a_run_is_not_kept_as_the_new(place, cold):
     """A process that imported the kernels before the edit compiles what they were."""
     path = place / "src/biaslab/area/_scale_kernels.py"
     edit_then_run = f"""
@@ -175,26 +150,26 @@ from biaslab.area import _total_kernels
 path = Path({str(path)!r})
 path.write_text(path.read_text().replace("3.0", "5.0"))
 {RUN}"""
-    during = fork(place, edit_then_run)
+    during = run(place, edit_then_run)
     assert (during.bytes, during.hits) == (cold.bytes, 0)
     assert len(files(place)) == N_OVERLOADS
-    after = fork(place)
+    after = run(place)
     assert (after.hits, after.misses) == (0, N_OVERLOADS)
     assert after.totals != cold.totals
 
 
 @pytest.mark.slow
-def test_other_settings_processors_and_versions_have_code_of_their_own(place, fork):
+def test_other_settings_processors_and_versions_have_code_of_their_own(place):
     assert run(place, NUMBA_OPT="2").hits == 0
     assert run(place, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="").hits == 0
     assert len(files(place)) == 3 * N_OVERLOADS
-    assert fork(place, f"import numba, llvmlite; llvmlite.__version__ = '0'\n{SERIAL}").hits == 0
-    assert fork(place, f"import numba; numba.__version__ = '0'\n{SERIAL}").hits == 0
+    assert run(place, f"import numba, llvmlite; llvmlite.__version__ = '0'\n{SERIAL}").hits == 0
+    assert run(place, f"import numba; numba.__version__ = '0'\n{SERIAL}").hits == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("argument", "pair"), [("Pair(1.0, 2.0)", "x"), ("(Pair(1.0, 2.0), 0)", "x[0]")])
-def test_fields_of_named_tuples_from_other_files_are_kept_apart(place, argument, pair, fork):
+def test_fields_of_named_tuples_from_other_files_are_kept_apart(place, argument, pair):
     """Their class may be edited, and no file of kernels with it."""
     path = place / "src/biaslab/area/pair.py"
     path.write_text("import typing\nPair = typing.NamedTuple('Pair', [('a', float), ('b', float)])\n")
@@ -208,21 +183,21 @@ from biaslab.area.pair import Pair
 found = difference({argument})
 print(json.dumps([found, [], sum(difference.stats.cache_hits.values()), 0]))
 """
-    assert fork(place, script).bytes == -1.0
-    assert fork(place, script).hits == 1
+    assert run(place, script).bytes == -1.0
+    assert run(place, script).hits == 1
     edit(path, "[('a', float), ('b', float)]", "[('b', float), ('a', float)]")
-    assert fork(place, script).bytes == 1.0
+    assert run(place, script).bytes == 1.0
 
 
 @pytest.mark.slow
-def test_processes_that_start_at_once_leave_a_whole_cache(place, cold, fork):
+def test_processes_that_start_at_once_leave_a_whole_cache(place, cold):
     shutil.rmtree(place / "cache")
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(run, [place] * 2))
     assert {result.bytes for result in results} == {cold.bytes}
     assert len(files(place)) == N_OVERLOADS
     assert [path for path in (place / "cache").rglob("*") if path.name.startswith(".")] == []
-    assert fork(place).misses == 0
+    assert run(place).misses == 0
 
 
 def _damage(place):
@@ -265,36 +240,36 @@ UNUSABLE = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("why", UNUSABLE)
-def test_without_a_usable_cache_kernels_are_compiled_to_the_same_code(place, cold, why, fork):
+def test_without_a_usable_cache_kernels_are_compiled_to_the_same_code(place, cold, why):
     harm, prelude = UNUSABLE[why]
     harm(place)
-    found = fork(place, f"{prelude}\n{RUN if why == 'damaged' else SERIAL}")
+    found = run(place, f"{prelude}\n{RUN if why == 'damaged' else SERIAL}")
     assert (found.totals, found.hits) == (cold.totals, 0)
     assert found.bytes == cold.bytes or why != "damaged"
     assert found.totals[0] != found.totals[1], "sums in another order are expected to differ in the last bits"
     assert not (place / "none").exists()
     if harm in (_damage, _open_files):
-        assert fork(place, SERIAL).misses == 0, "the files are written again"
+        assert run(place, SERIAL).misses == 0, "the files are written again"
 
 
 @pytest.mark.slow
-def test_folder_that_cannot_be_written_is_read(place, cold, fork):
+def test_folder_that_cannot_be_written_is_read(place, cold):
     (folder,) = (place / "cache/kernels").iterdir()
     folder.chmod(0o500)
-    assert fork(place).misses == 0
+    assert run(place).misses == 0
     edit(place / "src/biaslab/area/_scale_kernels.py", "3.0", "5.0")
     (place / "cache/kernels").chmod(0o500)
     try:
-        assert fork(place, SERIAL).misses == N_OVERLOADS - 1
+        assert run(place, SERIAL).misses == N_OVERLOADS - 1
     finally:
         (place / "cache/kernels").chmod(0o700)
         folder.chmod(0o700)
 
 
-def test_kernels_lie_in_the_cache_of_the_user(place, fork):
+def test_kernels_lie_in_the_cache_of_the_user(place):
     home = place / "home"
     home.mkdir()
-    fork(place, SERIAL, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME=str(home / "c"))
+    run(place, SERIAL, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME=str(home / "c"))
     assert len(list((home / "c/biaslab/kernels").rglob("*.kernel"))) == N_OVERLOADS - 1
 
 
@@ -304,7 +279,7 @@ def test_nobody_else_can_read_or_write_the_kernels(template):
     assert (template[0] / "cache/kernels").stat().st_mode & 0o777 == 0o700
 
 
-def test_kernel_outside_the_modules_of_kernels_is_not_kept(place, fork):
+def test_kernel_outside_the_modules_of_kernels_is_not_kept(place):
     """Nothing would tell that it was edited."""
     script = """
 import json
@@ -316,22 +291,22 @@ print(json.dumps(["", [], other.three(1), sum(other.three.stats.cache_misses.val
         "from biaslab.core.jit import kernel\n@kernel\ndef three(x):\n    return x * 3\n"
     )
     for _ in range(2):
-        assert fork(place, script).misses == 1
+        assert run(place, script).misses == 1
     assert len(files(place)) == N_OVERLOADS
 
 
 @pytest.mark.slow
-def test_callers_are_compiled_alike_where_their_callee_was_loaded(place, cold, fork):
+def test_callers_are_compiled_alike_where_their_callee_was_loaded(place, cold):
     shutil.rmtree(place / "cache")
-    fork(place, "from biaslab.area._scale_kernels import scaled; scaled(1.0); print('[0, [], 0, 0]')")
-    found = fork(place)
+    run(place, "from biaslab.area._scale_kernels import scaled; scaled(1.0); print('[0, [], 0, 0]')")
+    found = run(place)
     assert (found.bytes, found.hits, found.misses) == (cold.bytes, 1, N_OVERLOADS - 1)
-    warm = fork(place)
+    warm = run(place)
     assert (warm.bytes, warm.misses) == (cold.bytes, 0)
 
 
 @pytest.mark.slow
-def test_kernels_that_need_threads_are_loaded_before_any_is_started(place, fork):
+def test_kernels_that_need_threads_are_loaded_before_any_is_started(place):
     (place / "src/biaslab/area/_mean_kernels.py").write_text(
         """
 from biaslab.core.jit import kernel, parallel_kernel, prange
@@ -357,7 +332,7 @@ print(json.dumps([found, [], sum(stats.cache_hits.values()), sum(stats.cache_mis
 """
 
     def call(name):
-        found = fork(place, script % (name, name))
+        found = run(place, script % (name, name))
         return found.bytes, found.hits
 
     assert [call("total"), call("total")] == [(15.0, 0), (15.0, 1)]

@@ -71,11 +71,6 @@ def test_the_style_ends_with_the_context_and_ignores_the_users_own():
         assert matplotlib.rcParams["font.size"] == 31
 
 
-def test_importing_the_module_does_not_import_matplotlib():
-    code = "import sys, biaslab.core.plotting; sys.exit('matplotlib' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_a_figure_that_cannot_be_written_is_reported_and_leaves_nothing(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"):

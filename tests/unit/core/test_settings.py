@@ -192,7 +192,6 @@ OTHERS = {
 
 
 def settings_in(kind, default=None):
-    """Yield the name and default of every setting of a section, those in groups and entries too."""
     for part in fields(kind):
         value = default_of(part) if default is None else getattr(default, part.name)
         for one in value.values() if isinstance(value, dict) else [value]:

@@ -19,7 +19,6 @@ ITEM = (
     ' </run.zip>; rel="item"; type="application/zip"'
 )
 TWO = f'{ITEM}, </b.zip>; rel="item"'
-HTTPS = download.SCHEMES
 SET = {"Link": '</links>; rel="linkset"; type="application/linkset+json", </x>; rel="cite-as"'}
 
 
@@ -32,8 +31,6 @@ def no_proxy(monkeypatch):
 
 @pytest.fixture
 def resolver(monkeypatch):
-    """Let a server answer in place of doi.org."""
-
     def use(url):
         monkeypatch.setattr(fetching, "RESOLVER", url.removesuffix("file"))
 
@@ -100,13 +97,6 @@ def test_a_digest_is_checked_first(tmp_path):
 def test_no_more_than_the_limit_is_downloaded(tmp_path):
     with web.served(web.endless) as (url, _), pytest.raises(InputError, match="holds more bytes"):
         fetch(url, tmp_path, max_bytes=1000)
-
-
-def test_only_https_is_taken(tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "SCHEMES", HTTPS)
-    for address in ("http://a.org/crate.zip", "file:///etc/passwd"):
-        with pytest.raises(InputError, match="not an https address"):
-            fetch_archive(address, tmp_path, 10, print)
 
 
 @pytest.mark.parametrize("prefix", ["", "doi:", "https://doi.org/"])

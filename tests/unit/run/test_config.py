@@ -15,6 +15,7 @@ from biaslab.core.files import locate, read_yaml
 from biaslab.core.settings import complete, fields_of, merge, setting_of
 from biaslab.run import config as configuration
 from biaslab.run.plan import make_plan
+from refusals import refusal
 
 ROOT = Path(__file__).parents[3]
 PRESETS = sorted((ROOT / configuration.PRESETS).glob("*.yaml"))
@@ -27,14 +28,6 @@ def _empty_working_directory(tmp_path, monkeypatch):
 
 def load(text: str = "") -> dict:
     return configuration.load(yaml.safe_load(text) or {}, ROOT)
-
-
-def refused(text: str) -> str:
-    with pytest.raises(InputError) as caught:
-        load(text)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 def meanings(annotation: object, path: str = ""):
@@ -189,14 +182,14 @@ SAMPLE, TEXT = "origins.setups.sample", "fairness_testing.text"
     ],
 )
 def test_a_bad_value_is_refused_in_one_line(key, value, problem):
-    message = refused(": {".join(key.split(".")) + f": {value}" + "}" * key.count("."))
+    message = refusal(load, ": {".join(key.split(".")) + f": {value}" + "}" * key.count("."))
     assert message.startswith(f"config: {key}")
     assert problem in message
 
 
 def test_a_corpus_names_both_validation_and_test_or_neither():
     own = "corpora: {own: {source: README.md, test: README.md}}"
-    message = refused(f"{own}\nfairness_testing: {{text: {{run: [own]}}}}")
+    message = refusal(load, f"{own}\nfairness_testing: {{text: {{run: [own]}}}}")
     assert (
         "corpora.own.test: names only one of validation and test; name both, or write null for both"
         in message
@@ -212,10 +205,10 @@ def test_a_corpus_names_both_validation_and_test_or_neither():
 )
 def test_word_sets_bear_the_name_of_their_test_and_are_of_weat(content, problem):
     Path("mine.yaml").write_text(content)
-    message = refused("origins: {weats: {mine: mine.yaml}, setups: {sample: {bias: {weats: [mine]}}}}")
+    message = refusal(load, "origins: {weats: {mine: mine.yaml}, setups: {sample: {bias: {weats: [mine]}}}}")
     assert f"origins.weats.mine: mine.yaml {problem}" in message
     if "other" in content:
-        message = refused("debiasing: {weats: [mine], word_sets: {mine: mine.yaml}}")
+        message = refusal(load, "debiasing: {weats: [mine], word_sets: {mine: mine.yaml}}")
         assert f"debiasing.word_sets.mine: mine.yaml {problem}" in message
 
 
@@ -235,9 +228,7 @@ def test_setups_that_are_not_run_need_no_files():
 )
 def test_files_that_are_no_configuration_are_refused(content, part):
     Path("mine.yaml").write_bytes(content)
-    with pytest.raises(InputError, match=r"^\S[^\n]*$") as caught:
-        configuration.load_files([Path("mine.yaml")], ROOT)
-    assert part in str(caught.value)
+    assert part in refusal(configuration.load_files, [Path("mine.yaml")], ROOT)
 
 
 def test_a_file_with_an_unknown_key_is_named():

@@ -13,7 +13,6 @@ DOCKERFILE, DEFINITION = FOLDER / "Dockerfile", FOLDER / "biaslab.def"
 
 
 def instructions():
-    """Return the instructions of the Dockerfile in their order: keyword and arguments."""
     text = re.sub(r"^\s*#.*\n", "", DOCKERFILE.read_text(), flags=re.MULTILINE).replace("\\\n", " ")
     return [tuple(line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
 
@@ -32,7 +31,6 @@ def sections():
 
 
 def pip_calls(lines):
-    """Return the options of every installation, as words."""
     commands = [part for line in lines for part in line.split(" && ") if "pip install" in part]
     return [shlex.split(command)[4:] for command in commands]
 

@@ -21,6 +21,7 @@ from biaslab.run.crate.reading import opened_run
 from biaslab.run.crate.writing import write_crate
 from biaslab.run.manifest import write_manifest
 from biaslab.run.provenance import sha256_file
+from refusals import refusal
 
 ROOT = Path(__file__).parents[3]
 METADATA = "ro-crate-metadata.json"
@@ -137,21 +138,14 @@ def change_manifest(crate, **outputs):
     write_json(file, manifest)
 
 
-def rezip(archive, changes=(), kind=stat.S_IFREG):
-    """Write an archive again, with further members."""
-    with zipfile.ZipFile(archive) as old:
-        members = [(name, old.read(name)) for name in old.namelist()]
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
-        for name, data in members:
-            new.writestr(name, data)
-        for name, data in changes:
-            member = zipfile.ZipInfo(name)
-            member.external_attr = (kind | 0o644) << 16
-            new.writestr(member, data)
+def add_member(archive, name, data, kind=stat.S_IFREG):
+    member = zipfile.ZipInfo(name)
+    member.external_attr = (kind | 0o644) << 16
+    with zipfile.ZipFile(archive, "a") as crate:
+        crate.writestr(member, data)
 
 
 def change_metadata(archive, change):
-    """Write an archive again, with its metadata changed; all other members stay as they are."""
     with zipfile.ZipFile(archive) as old:
         members = [(member, old.read(member)) for member in old.infolist()]
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
@@ -339,8 +333,7 @@ def test_changed_missing_and_unfinished_results_are_refused(tmp_path, results, r
     with pytest.raises(InputError, match=r"table1\.tsv: the file changed after the run"):
         write_crate(results, tmp_path / "c.zip", root)
     (results / "one/tables/table1.tsv").unlink()
-    with pytest.raises(InputError, match=r"table1\.tsv: cannot be read"):
-        write_crate(results, tmp_path / "c.zip", root)
+    assert "table1.tsv: cannot be read" in refusal(write_crate, results, tmp_path / "c.zip", root)
     manifest = json.loads((results / "audit/manifest.json").read_text(encoding="utf-8"))
     manifest["config"]["failed"] = {"step train failed": ["one/unit/a.tsv"]}
     write_text(results / "audit/manifest.json", json.dumps(manifest))
@@ -353,10 +346,8 @@ def test_changed_missing_and_unfinished_results_are_refused(tmp_path, results, r
 
 
 def test_wrong_places_are_refused(tmp_path, results, root, crate):
-    with pytest.raises(InputError, match="already exists"):
-        write_crate(results, crate, root)
-    with pytest.raises(InputError, match="lies in the results folder"):
-        write_crate(results, results / "c.zip", root)
+    assert "already exists" in refusal(write_crate, results, crate, root)
+    assert "lies in the results folder" in refusal(write_crate, results, results / "c.zip", root)
     with pytest.raises(InputError, match="Snakefile: no such file; run this in the repository"):
         write_crate(results, tmp_path / "c.zip", tmp_path)
     write_text(tmp_path / "file", "x")
@@ -395,7 +386,7 @@ def test_a_crate_is_read_as_its_run(crate, archive, results):
     ],
 )
 def test_files_that_leave_an_archive_are_refused(archive, name, tmp_path, monkeypatch):
-    rezip(archive, [(name, b"x")])
+    add_member(archive, name, b"x")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(InputError, match=r"leaves the crate; refused$"), opened_run(archive):
@@ -404,7 +395,7 @@ def test_files_that_leave_an_archive_are_refused(archive, name, tmp_path, monkey
 
 
 def test_links_are_refused(archive, crate, tmp_path):
-    rezip(archive, [("results/one/tables/link", b"/etc/passwd")], stat.S_IFLNK)
+    add_member(archive, "results/one/tables/link", b"/etc/passwd", stat.S_IFLNK)
     with pytest.raises(InputError, match="is a link"), opened_run(archive):
         pass
     write_text(tmp_path / "outside.tsv", "x")

@@ -19,8 +19,6 @@ SHA256 = hashlib.sha256(DATA).hexdigest()
 
 @pytest.fixture
 def copy(tmp_path):
-    """Write the registered bytes below a folder; return the function that does so."""
-
     def write(name, data=DATA):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +181,6 @@ def test_fetch_refuses_folders_and_what_has_no_checksum(table, copy, tmp_path, s
 
 @pytest.fixture
 def fetched(monkeypatch, tmp_path, table):
-    """Fetch a dataset from an address of this machine; return the path of the output."""
     monkeypatch.setattr(download, "SCHEMES", ("http",))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")

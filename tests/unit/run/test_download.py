@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
+import refusals
 import web_data as web
 from biaslab.core.errors import InputError
 from biaslab.run import download as module
@@ -35,11 +36,9 @@ def target(tmp_path):
 
 
 def refusal(url, target, **options):
-    with pytest.raises(InputError) as caught:
-        download(url, target, **(FILE | options))
-    assert "\n" not in str(caught.value)
+    message = refusals.refusal(download, url, target, **FILE | options)
     assert not target.exists()
-    return str(caught.value)
+    return message
 
 
 def left(target):

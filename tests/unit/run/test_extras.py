@@ -48,7 +48,6 @@ def installed(monkeypatch):
 
 @pytest.fixture
 def ask(monkeypatch):
-    """Return a function that runs ``biaslab extras`` in the repository and gives its lines."""
     monkeypatch.chdir(ROOT)
 
     def run(*arguments):

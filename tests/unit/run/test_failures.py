@@ -27,7 +27,6 @@ fairness_testing:
 
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
-    """Return a function that plans two classifiers and rankings, with more configuration on top."""
     monkeypatch.chdir(tmp_path)
 
     def make(more: str = ""):

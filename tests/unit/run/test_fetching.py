@@ -13,7 +13,7 @@ from biaslab.run import datasets
 from biaslab.run.arguments import only_looks
 from biaslab.run.datasets import Dataset, verified_copy
 from biaslab.run.download import UnreachableError
-from biaslab.run.fetching import ABSENT, PENDING, THERE, fetch_copy, fetch_wanted, source_file, status
+from biaslab.run.fetching import ABSENT, PENDING, THERE, fetch_wanted, source_file, status
 
 ROOT = Path(__file__).parents[3]
 DATA = b"registered"
@@ -53,8 +53,6 @@ def net(monkeypatch):
 
 
 def _kept(data: bytes):
-    """Return what downloads some bytes, unless they are there."""
-
     def download(url, file, **options):
         if not file.is_file():
             file.parent.mkdir(parents=True)
@@ -126,7 +124,7 @@ def test_what_is_downloaded_is_there_copied_and_forgotten_as_absent(net, monkeyp
     monkeypatch.setattr(datasets, "download", _kept(DATA))
     assert fetch_wanted(["web"], REGISTRY, NOWHERE, print) == {}
     assert status(WEB, REGISTRY, NOWHERE).state == THERE
-    fetch_copy(WEB, REGISTRY)
+    datasets.fetch("web", REGISTRY, out=verified_copy(WEB))
     assert Path(verified_copy(WEB)).read_bytes() == DATA
     assert status(WEB, REGISTRY, NOWHERE).reason == f"copy: {verified_copy(WEB)}"
 
@@ -143,7 +141,7 @@ def test_what_is_made_of_downloads_is_there_before_the_steps_and_what_cannot_be_
     assert status(MADE, REGISTRY, NOWHERE).state == ABSENT
     assert fetch_wanted(["made"], REGISTRY, NOWHERE, print) == {}
     assert status(MADE, REGISTRY, NOWHERE).state == THERE
-    assert fetch_copy(MADE, REGISTRY).kind == "recipe"
+    assert datasets.fetch("made", REGISTRY, out=verified_copy(MADE)).kind == "recipe"
     assert Path(verified_copy(MADE)).read_bytes() == DATA
     assert made == []
 

@@ -30,7 +30,6 @@ STATES = {name: state for name, (_, state) in ROWS.items()}
 
 @pytest.fixture
 def registry(tmp_path, monkeypatch, table):
-    """Make a folder to work in with a registry; return the path of its table."""
     monkeypatch.chdir(tmp_path)
     base = {"filename": "f.txt", "size": "664630", "sha256": SHA256}
     path = table(*({"name": name} | base | row for name, (row, _) in ROWS.items()))

@@ -24,8 +24,6 @@ if source in {fails!r}:
 
 @pytest.fixture
 def install(tmp_path):
-    """Return a function that runs the script with a Python whose pip fails at some sources."""
-
     def run(*fails, version="3.11"):
         python = tmp_path / "python"
         python.write_text(

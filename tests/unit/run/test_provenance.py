@@ -1,27 +1,14 @@
 import ast
-import hashlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.run import provenance
-from biaslab.run.provenance import environment, gpu_models, sha256_file
+from biaslab.run.provenance import environment, gpu_models
 
 PACKAGE = Path(provenance.__file__).parents[1]
-
-
-def test_sha256_of_a_file_longer_than_a_piece(tmp_path):
-    data = bytes(range(256)) * 5000
-    (tmp_path / "f").write_bytes(data)
-    assert sha256_file(tmp_path / "f") == hashlib.sha256(data).hexdigest()
-
-
-def test_sha256_of_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="none: cannot be read"):
-        sha256_file(tmp_path / "none")
 
 
 def test_environment_names_software_machine_and_threads(monkeypatch):

@@ -1,14 +1,19 @@
 """Recipes: from made-up public files to a dataset, through HTTPS, and all that can be wrong with them."""
 
+import contextlib
 import gzip
 import hashlib
 import io
 import json
+import shutil
+import ssl
+import subprocess
 import sys
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,7 +21,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import public_files
 import recipe_files
 from biaslab.cli import main
 from biaslab.core.archives import tar_files
@@ -26,6 +30,7 @@ from biaslab.core.io import read_npz
 from biaslab.fairness_testing import clusters
 from biaslab.hate_speech import news
 from biaslab.run.datasets import DOWNLOADS, Dataset, make, recipes
+from web_data import serving
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
 RECIPES = recipes()
@@ -202,14 +207,70 @@ def test_a_compas_table_that_is_cut_off_is_refused_with_the_line(tmp_path):
         RECIPES["compas"].make([cut], tmp_path / "compas.csv")
 
 
+HOSTS = ("raw.githubusercontent.com", "codeload.github.com")
+
+
 @pytest.fixture(scope="module")
-def pem(tmp_path_factory):
-    return public_files.certificate(tmp_path_factory.mktemp("certificate"))
+def pem(tmp_path_factory) -> Path:
+    """Return a key and a certificate of the hosts in one file; skip the test where there is no openssl."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl for a certificate")
+    folder = tmp_path_factory.mktemp("certificate")
+    key, made = folder / "key.pem", folder / "certificate.pem"
+    names = ",".join(f"DNS:{host}" for host in HOSTS)
+    options = ["-nodes", "-days", "2", "-subj", "/CN=data", "-addext", f"subjectAltName={names}"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", *options]
+    subprocess.run([*command, "-keyout", key, "-out", made], check=True, capture_output=True)
+    both = folder / "both.pem"
+    both.write_bytes(key.read_bytes() + made.read_bytes())
+    return both
+
+
+@contextlib.contextmanager
+def hosts(pem: Path, files: dict[str, bytes]) -> Iterator[tuple[dict[str, str], list[str]]]:
+    """Play the hosts by HTTPS and a proxy, with files by HOST/PATH.
+
+    Yield the environment that leads to them, and a list of what is asked for.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_CONNECT(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            host = self.path.partition(":")[0]
+            with contextlib.suppress(OSError):
+                self.connection = context.wrap_socket(self.connection, server_side=True)
+                self.rfile, self.wfile = (self.connection.makefile(mode) for mode in ("rb", "wb"))
+                self.answer(host)
+            self.close_connection = True
+
+        def answer(self, host: str) -> None:
+            path = self.rfile.readline().split()[1].decode()
+            while self.rfile.readline().strip():
+                pass
+            asked.append(f"{host}{path}")
+            data = files.get(f"{host}{path}")
+            code, body = (404, b"") if data is None else (200, data)
+            self.send_response(code)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_) -> None:
+            pass
+
+    with serving(Handler) as port:
+        proxy = f"http://127.0.0.1:{port}"
+        yield {"HTTPS_PROXY": proxy, "https_proxy": proxy, "no_proxy": "", "SSL_CERT_FILE": str(pem)}, asked
 
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch, table):
-    """Make a folder to work in with a registry of one dataset; return the function that registers it."""
     monkeypatch.chdir(tmp_path)
 
     def register(recipe):
@@ -221,7 +282,6 @@ def workplace(tmp_path, monkeypatch, table):
 
 
 def registered(recipe, folder):
-    """Return the dataset that the made-up files of a recipe make."""
     made, paths = folder / "expected", written(CASES[recipe].files, folder / "public")
     RECIPES[recipe].make(paths, made)
     data = made.read_bytes()
@@ -239,7 +299,6 @@ def written(files, folder):
 
 
 def run(*arguments):
-    """Run ``biaslab datasets``; return its exit code and the lines that it says on standard error."""
     command = ["biaslab", "datasets", *map(str, arguments), "--registry", "resources/datasets.tsv"]
     said = io.StringIO()
     with patch.object(sys, "argv", command), redirect_stderr(said), pytest.raises(SystemExit) as ended:
@@ -248,9 +307,8 @@ def run(*arguments):
 
 
 def fetch(monkeypatch, pem, files):
-    """Fetch the dataset from hosts that have some files; return what `run` does, and what was asked for."""
     public = {f"{PLACE}{name}": data for name, data in files.items()}
-    with public_files.hosts(pem, public.get) as (environment, asked):
+    with hosts(pem, public) as (environment, asked):
         for key, value in environment.items():
             monkeypatch.setenv(key, value)
         return run("fetch", "mine", "--out", "out/mine"), asked

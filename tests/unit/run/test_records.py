@@ -1,12 +1,10 @@
 import json
 import os
-import sys
 import zipfile
 from dataclasses import asdict
 
 import pytest
 
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
 from biaslab.run.crate.reading import opened_run
@@ -153,12 +151,9 @@ def test_a_crate_whose_records_were_changed_is_refused(tmp_path, change):
         pass
 
 
-def test_an_archive_is_replaced(tmp_path, monkeypatch, capsys):
+def test_an_archive_is_replaced(tmp_path, biaslab):
     results, out = make_run(tmp_path / "run"), tmp_path / "c.zip"
     out.write_bytes(b"of an earlier run")
-    arguments = ["biaslab", "audit", "crate", str(results), "--out", str(out), "--with", "results"]
-    monkeypatch.setattr(sys, "argv", arguments)
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert (stop.value.code or 0) == 0, capsys.readouterr().err
+    code, _, said = biaslab("audit", "crate", results, "--out", out, "--with", "results")
+    assert code == 0, said
     assert TABLE in packed(out)

@@ -11,8 +11,6 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def workflow():
-    """Return a function that makes a folder hold the workflow, as far as it is looked for."""
-
     def make(folder: Path) -> Path:
         (folder / "workflow/schemas").mkdir(parents=True)
         (folder / "workflow/schemas/claims.schema.yaml").touch()

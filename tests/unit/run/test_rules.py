@@ -16,8 +16,6 @@ TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)
 
 
 class Rule:
-    """A rule as far as it is completed."""
-
     def __init__(self, name, output, shellcmd="biaslab step x.y", log=(), conda_env=None):
         self.name, self.output, self.shellcmd, self.log, self.conda_env = (
             name,

@@ -15,7 +15,6 @@ RUN = "02b2e278-aa91-42a9-85c0-779b0188f7e2"
 
 
 def command(folder: Path, monkeypatch, name: str, script: str) -> None:
-    """Put a command first in the path."""
     file = folder / name
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)

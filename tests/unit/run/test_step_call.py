@@ -38,7 +38,6 @@ def bake(
 
 @pytest.fixture
 def told(monkeypatch):
-    """Call the toy step with what it is given; return what it got and said."""
     monkeypatch.setattr(steps, "function_of", lambda name: "toy_bakery:bake")
     monkeypatch.setitem(sys.modules, "toy_bakery", SimpleNamespace(bake=bake))
 

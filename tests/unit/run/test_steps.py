@@ -22,7 +22,6 @@ STEPS = sorted(REPORTS | CALLED)
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the package to edit."""
     return Path(shutil.copytree(PACKAGE, tmp_path / "biaslab", ignore=shutil.ignore_patterns("__pycache__")))
 
 

@@ -50,21 +50,33 @@ def mark():
 
 @pytest.fixture
 def start(tmp_path, mark):
-    """Return a function that starts a supervised shell script."""
-
     def run(
         script: str, before: tuple[str, ...] = (), patience: float = 0.5, **options: object
     ) -> subprocess.Popen:
         supervisor = [sys.executable, "-c", SUPERVISOR, tmp_path / "lock", str(patience)]
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*before, *supervisor, "bash", "-c", script],
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options},
             start_new_session=True,
             env=os.environ | {MARK: mark},
             preexec_fn=heed_signals,
         )
+        assert "echo started" not in script or not process.stderr or process.stderr.readline() == "started\n"
+        return process
 
     return run
+
+
+@pytest.fixture
+def assert_ends(mark):
+    """Return a function that waits for the end of a process, after which nothing of it lives."""
+
+    def check(process: subprocess.Popen, number: int, said: str | None = None) -> None:
+        assert process.communicate(timeout=WITHIN)[1] == (SAID[number] if said is None else said)
+        assert process.returncode == 128 + number
+        assert alive(mark) == {}
+
+    return check
 
 
 def state(process: int) -> str:
@@ -91,14 +103,13 @@ def test_output_and_exit_code_are_passed_on(start):
     [(signal.SIGINT, NOISY), (signal.SIGTERM, NOISY), (signal.SIGHUP, STUBBORN)],
     ids=["SIGINT", "SIGTERM", "SIGHUP"],
 )
-def test_a_signal_to_the_supervisor_alone_ends_all_in_one_line(start, mark, tmp_path, number, script):
+def test_a_signal_to_the_supervisor_alone_ends_all_in_one_line(
+    start, assert_ends, mark, tmp_path, number, script
+):
     process = start(script)
-    assert process.stderr.readline() == "started\n"
     assert wait_for(lambda: len(alive(mark)) >= 4, WITHIN)
     process.send_signal(number)
-    assert process.communicate(timeout=WITHIN) == ("", SAID[number])
-    assert process.returncode == 128 + number
-    assert alive(mark) == {}
+    assert_ends(process, number)
     assert is_free(tmp_path / "lock")
 
 
@@ -106,37 +117,29 @@ def test_a_program_whose_messages_nobody_reads_any_more_ends_its_own_way(start, 
     """Snakemake says that it was interrupted, and then cancels its jobs on a cluster."""
     script = f"trap 'echo noise >&2; touch {tmp_path}/ended; exit 1' INT; echo started >&2;"
     process = start(f"{script} while true; do sleep 0.1; done", patience=WITHIN)
-    assert process.stderr.readline() == "started\n"
     process.kill()
     process.stderr.close()
     assert wait_for((tmp_path / "ended").exists, WITHIN)
 
 
-def test_a_second_interrupt_changes_nothing(start, mark):
+def test_a_second_interrupt_changes_nothing(start, assert_ends):
     process = start(STUBBORN)
-    assert process.stderr.readline() == "started\n"
     process.send_signal(signal.SIGINT)
     assert process.stderr.readline() == SAID[signal.SIGINT]
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=WITHIN) == ("", "")
-    assert process.returncode == 130
-    assert alive(mark) == {}
+    assert_ends(process, signal.SIGINT, "")
 
 
-def test_a_termination_of_all_at_once(start, mark):
+def test_a_termination_of_all_at_once(start, assert_ends, mark):
     process = start(NOISY)
-    assert process.stderr.readline() == "started\n"
     for number in alive(mark):  # as the manager of a service does it
         with contextlib.suppress(ProcessLookupError):
             os.kill(number, signal.SIGTERM)
-    assert process.communicate(timeout=WITHIN) == ("", SAID[signal.SIGTERM])
-    assert process.returncode == 143
-    assert alive(mark) == {}
+    assert_ends(process, signal.SIGTERM)
 
 
 def test_the_lock_of_a_killed_supervisor_is_held_until_all_are_gone(start, mark, tmp_path):
     process = start(STUBBORN)
-    assert process.stderr.readline() == "started\n"
     process.kill()
     process.wait()
     assert wait_for(lambda: is_free(tmp_path / "lock"), WITHIN)
@@ -144,10 +147,8 @@ def test_the_lock_of_a_killed_supervisor_is_held_until_all_are_gone(start, mark,
     assert wait_for(lambda: not alive(mark), WITHIN)
 
 
-def test_what_a_program_leaves_behind_ends_with_it(start, mark, tmp_path):
-    process = start(f"{WITH_CHILD} exit 0")
-    assert process.communicate(timeout=WITHIN) == ("", "started\n")
-    assert process.returncode == 0
+def test_what_a_program_leaves_behind_ends_with_it(start, mark):
+    assert start(f"{WITH_CHILD} exit 0").wait(timeout=WITHIN) == 0
     assert alive(mark) == {}
 
 
@@ -166,30 +167,24 @@ def test_a_reader_that_is_gone_ends_all(start, mark):
     assert alive(mark) == {}
 
 
-def test_nohup_survives_the_terminal_but_no_termination(start, mark):
+def test_nohup_survives_the_terminal_but_no_termination(start, assert_ends):
     process = start(NOISY, before=("nohup",), stdin=subprocess.DEVNULL)
-    assert process.stderr.readline() == "started\n"
     process.send_signal(signal.SIGHUP)
     assert not wait_for(lambda: process.poll() is not None, 1)
     process.terminate()
-    assert process.communicate(timeout=WITHIN)[1] == SAID[signal.SIGTERM]
-    assert alive(mark) == {}
+    assert_ends(process, signal.SIGTERM)
 
 
-def test_interrupts_are_heeded_in_the_background_of_a_script(start, mark):
+def test_interrupts_are_heeded_in_the_background_of_a_script(start, assert_ends, mark):
     process = start(NOISY, before=("bash", "-c", '"$@" & wait $!', "bash"))  # which ignores SIGINT in it
-    assert process.stderr.readline() == "started\n"
     supervisor = next(number for number, command in alive(mark).items() if command.startswith(sys.executable))
     os.kill(supervisor, signal.SIGINT)
-    assert process.communicate(timeout=WITHIN) == ("", SAID[signal.SIGINT])
-    assert process.returncode == 130
-    assert alive(mark) == {}
+    assert_ends(process, signal.SIGINT)
 
 
 def test_all_stop_and_go_on_together(start, mark):
     process = start("echo $$; echo started >&2; while true; do sleep 0.1; done")
     program = int(process.stdout.readline())
-    assert process.stderr.readline() == "started\n"
     process.send_signal(signal.SIGTSTP)
     assert wait_for(lambda: state(process.pid) == state(program) == "T", WITHIN)
     process.send_signal(signal.SIGCONT)

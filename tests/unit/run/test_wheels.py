@@ -50,7 +50,6 @@ def write_wheel(folder, members=(("some/data.txt", DATA),)):
 
 
 def count_calls(monkeypatch):
-    """Count what is run from here on; return the list that grows."""
     calls, real = [], wheels.subprocess.run
 
     def run(command, **options):
@@ -139,8 +138,6 @@ def test_damaged_wheels_are_refused(tmp_path, damage):
 
 @pytest.fixture
 def registry(table):
-    """Return a function that registers a file of the wheel and loads the registry."""
-
     def write(location=f"{REQUIREMENT}:some/data.txt", data=DATA):
         digest = hashlib.sha256(data).hexdigest()
         row = {"origin": "wheel", "location": location, "size": str(len(data)), "sha256": digest}

@@ -102,7 +102,6 @@ def read_manifest_and_steps(results: Path) -> tuple[dict[str, Any], list[StepRec
 
 
 def _unfinished(results: Path, steps: Collection[StepRecord]) -> dict[str, Any]:
-    """Return the manifest of an unfinished run, with the results of finished steps."""
     if not (results / CONFIG).is_file():
         raise InputError(f"{results / CONFIG}: no such file; run the workflow, whose first step writes it")
     outputs = {

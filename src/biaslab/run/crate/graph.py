@@ -1,7 +1,8 @@
 """Describe a run as the graph of a Workflow Run Crate (https://w3id.org/ro/wfrun/workflow/0.5)."""
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -76,7 +77,11 @@ def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[
     workflow = _add_workflow(crate, record, files, notices)
     inputs = _add_inputs(crate, record, files, load_registry(root / REGISTRY))
     run = _add_run(crate, record, workflow, inputs, results)
-    _fill_root(crate, record, run, _add_audit(crate, record))
+    about = "Every claim of the papers, as printed and as measured in this run, with a verdict."
+    parts = [_file_at(crate, file.place) for file in record.outputs if file.place.startswith(_AUDIT)]
+    properties = {"name": "audit", "description": about, "hasPart": parts}
+    audit = crate.add_dataset(dest_path=_AUDIT, properties=properties)
+    _fill_root(crate, record, run, audit)
     crate.metadata.extra_terms.update(_TERMS)
     return crate.metadata.generate(), notices
 
@@ -104,7 +109,6 @@ def _fill_root(crate: "ROCrate", record: Record, run: "Entity", audit: "Entity")
 def _add_workflow(
     crate: "ROCrate", record: Record, files: Sequence[Packed], notices: Sequence[str]
 ) -> "Entity":
-    """Describe the workflow: authors, inputs, outputs and required software."""
     packed = next(file for file in files if file.place == WORKFLOW)
     workflow = crate.add_workflow(
         packed.source, WORKFLOW, main=True, lang="snakemake", properties=_file_properties(packed)
@@ -121,20 +125,16 @@ def _add_workflow(
     workflow["input"] = _add_parameter(crate, "config", "File", f"{RESULTS}/{CONFIG}")
     workflow["output"] = _add_parameter(crate, "results", "Dataset", f"{RESULTS}/")
     locks = [_file_at(crate, file.place) for file in files if file.place.endswith(".lock")]
-    workflow["softwareRequirements"] = [*_add_software(crate, environment), *locks]
-    workflow["hasPart"] = [_file_at(crate, file.place) for file in files if file.place.endswith(".smk")]
-    return workflow
-
-
-def _add_software(crate: "ROCrate", environment: dict[str, Any]) -> list["Entity"]:
-    """Describe Python and the installed packages of the run."""
     addresses = {("Python", str(environment.get("python", "unknown"))): "https://www.python.org/"}
-    for name, version in environment.get("packages", {}).items():
+    for name, version in versions.items():
         addresses[name, version] = f"https://pypi.org/project/{quote(name)}/{quote(version)}/"
-    return [
+    software = [
         _add(crate, address, "SoftwareApplication", url={"@id": address}, name=name, softwareVersion=version)
         for (name, version), address in addresses.items()
     ]
+    workflow["softwareRequirements"] = [*software, *locks]
+    workflow["hasPart"] = [_file_at(crate, file.place) for file in files if file.place.endswith(".smk")]
+    return workflow
 
 
 def _add_parameter(crate: "ROCrate", name: str, kind: str, example: str) -> "Entity":
@@ -157,13 +157,6 @@ def _add_results(crate: "ROCrate", record: Record) -> "Entity":
             parts.append(_add_elsewhere(crate, _digest_address(digest, place), description=about, **known))
     properties = {"name": "results", "description": "results of the run", "hasPart": parts}
     return crate.add_dataset(dest_path=f"{RESULTS}/", properties=properties)
-
-
-def _add_audit(crate: "ROCrate", record: Record) -> "Entity":
-    about = "Every claim of the papers, as printed and as measured in this run, with a verdict."
-    parts = [_file_at(crate, file.place) for file in record.outputs if file.place.startswith(_AUDIT)]
-    properties = {"name": "audit", "description": about, "hasPart": parts}
-    return crate.add_dataset(dest_path=_AUDIT, properties=properties)
 
 
 def _add_run(
@@ -205,7 +198,10 @@ def _add_inputs(
         if digest in shipped:
             entities.append(shipped[digest])
         elif digest not in registered:
-            entities.append(_add_own(crate, name, digest))
+            # The digest of a folder covers the names and digests of its files.
+            own = {"name": name, "description": "a file or folder of the user; unknown licence"}
+            identifier = f"#input/{quote(name)}"
+            entities.append(_add(crate, identifier, "CreativeWork", **own, identifier=f"sha256:{digest}"))
     return list({entity.id: entity for entity in entities}.values())
 
 
@@ -213,13 +209,13 @@ def _used_datasets(record: Record, registry: Mapping[str, Dataset]) -> list[Data
     """Return registered data that were copied or read in place; without sha256, the configured data."""
     digests = set(record.manifest["inputs"].values())
     copied = {PurePosixPath(name).parts[1] for name in record.elsewhere if _is_copy(name)}
-    configured = set(_texts(record.manifest["config"]))
+    configured = json.dumps(record.manifest["config"])
     return [
         dataset
         for name, dataset in registry.items()
         if name in copied
         or dataset.sha256 in digests
-        or (dataset.sha256 == NO_CHECKSUM and f"{PREFIX}{name}" in configured)
+        or (dataset.sha256 == NO_CHECKSUM and f'"{PREFIX}{name}"' in configured)
     ]
 
 
@@ -243,27 +239,9 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
     return _add_elsewhere(crate, identifier, sha256=dataset.sha256, **properties)
 
 
-def _add_own(crate: "ROCrate", name: str, digest: str) -> "Entity":
-    """Describe unregistered data; a folder's digest covers the names and digests of its files."""
-    about = "a file or folder of the user; unknown licence"
-    identifier, digest = f"#input/{quote(name)}", f"sha256:{digest}"
-    return _add(crate, identifier, "CreativeWork", name=name, description=about, identifier=digest)
-
-
 def _is_copy(name: str) -> bool:
     """Return whether a file of the results folder is the verified copy of a dataset."""
     return PurePosixPath(name).is_relative_to(FOLDER.name)
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield all texts in a nested configuration."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
-    elif isinstance(value, str):
-        yield value
 
 
 def _differences(record: Record, root: Path) -> list[str]:

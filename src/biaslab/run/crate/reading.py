@@ -176,7 +176,6 @@ def _steps(
 
 
 def _read_graph(metadata: Path, crate: Path) -> dict[str, dict[str, Any]]:
-    """Return the entities of a crate's graph by their identifiers."""
     try:
         graph = json.loads(metadata.read_text(encoding="utf-8"))["@graph"]
         return {entity["@id"]: dict(entity) for entity in graph}
@@ -194,8 +193,10 @@ def _check_references(
     Only web addresses need no description.
     """
     for identifier, entity in entities.items():
-        for name in filter(lambda name: name not in entities, _references(entity)):
-            if not name.startswith(("https://", "http://")):
+        values = (value if isinstance(value, list) else [value] for value in entity.values())
+        parts = [part for value in values for part in value if isinstance(part, dict)]
+        for name in (part["@id"] for part in parts if isinstance(part.get("@id"), str)):
+            if name not in entities and not name.startswith(("https://", "http://")):
                 raise InputError(
                     f"{crate}: {METADATA} refers to {name!r}, without describing it; download the crate again"
                 )
@@ -205,11 +206,3 @@ def _check_references(
             raise InputError(
                 f"{crate}: {METADATA} describes {identifier!r}, which is missing; download the crate again"
             )
-
-
-def _references(entity: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the identifiers in the properties of an entity."""
-    for value in entity.values():
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, dict) and isinstance(part.get("@id"), str):
-                yield part["@id"]
