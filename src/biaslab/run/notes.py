@@ -27,24 +27,14 @@ def portable(path: str) -> str:
 def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[str, Any]]:
     """Return Snakemake's metadata of finished steps, by the path of each output."""
     notes = {}
-    for name, file in _named_files(folder).items():
-        try:
-            note = json.loads(file.read_text(encoding="utf-8"))
-            if not note.get("incomplete"):
-                notes[name] = {key: note[key] for key in keys}
-        except (ValueError, KeyError):  # a file that is being written
-            continue
-    return notes
-
-
-def _named_files(folder: Path) -> dict[str, Path]:
-    """Return the files in a folder of Snakemake by the outputs that their paths encode."""
-    files = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         coded = "".join(part.removeprefix("@") for part in file.relative_to(folder).parts)
-        with contextlib.suppress(ValueError):  # a file that belongs to no output
-            files[base64.urlsafe_b64decode(coded).decode()] = file
-    return files
+        with contextlib.suppress(ValueError, KeyError):  # a file of no output, or that is being written
+            note = json.loads(file.read_text(encoding="utf-8"))
+            if not note.get("incomplete"):
+                output = base64.urlsafe_b64decode(coded).decode()
+                notes[output] = {key: note[key] for key in keys}
+    return notes
 
 
 def noted_times(results: Path) -> tuple[str, str] | tuple[()]:
