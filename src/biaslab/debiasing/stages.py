@@ -140,8 +140,7 @@ def measure_stages(
 ) -> dict[str, pd.DataFrame]:
     """Measure the bias, along the original subspace, and the words at every stage; return tables by name.
 
-    `distances` are those of `classify_specific`. The other occupations are rows of a second list, e.g. the
-    authors'; ``direct_bias_authors`` uses them.
+    `distances` are those of `classify_specific`; `other_occupations` are rows of a second list.
     """
     columns = ["measure", "value", "n_words"]
     n_words, dimension = experiment.embedding.vectors.shape

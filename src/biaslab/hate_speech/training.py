@@ -66,9 +66,8 @@ def train(
 ) -> pd.DataFrame:
     """Train a classifier and return its history, with the columns `HISTORY`.
 
-    The model gets the weights of the best validation, or the last weights if no F1 is above 0. Every
-    validation writes `checkpoint`, and training resumes from an existing one. After every step, `progress`
-    receives the number of steps done and the maximum number of steps.
+    The model gets the weights of the best validation, or the last weights if no F1 is above 0. After every
+    step, `progress` receives the number of steps done and the maximum number of steps.
     """
     method = regularization.method
     if not method.is_encoder:

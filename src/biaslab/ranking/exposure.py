@@ -69,10 +69,7 @@ def disparate_impact(rankings: Rankings) -> np.ndarray:
 
 
 def awrf(rankings: Rankings) -> np.ndarray:
-    """Return attention-weighted rank fairness: 1 - the divergence from the desired shares, (n_lists,).
-
-    Shares are of the attention to known values.
-    """
+    """Return 1 - the divergence of the shares of attention to known values from the desired, (n_lists,)."""
     groups = rankings.pools.groups
     shares, desired = groups.shares(rankings.by_group(rankings.attention)), groups.desired
     middle = (shares + desired) / 2

@@ -8,10 +8,7 @@ from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top
 
 
 def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Re-rank lists like ``algorithms.rerank_report``, without candidates with an unknown value.
-
-    Return the candidates, list after list, and for each list the number of places that went to another value.
-    """
+    """Re-rank lists like ``algorithms.rerank_report``, without unknown values; see `fa_ir.rank_pools`."""
     from biaslab.ranking._list_kernels import rank_lists
 
     groups = pools.groups
