@@ -103,16 +103,14 @@ def test_a_set_with_fewer_than_two_words_left_is_refused(write, present):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"title": None}, "'title' is a required property"),
+        ({"title": None}, "the key 'title' is missing"),
+        ({"title": "''"}, "title: is empty"),
         ({"name": "a-b"}, "name: use letters"),
         ({"name": "baseline"}, "name: the workflow reserves this name"),
-        ({"target": "{a: [b, c]}"}, "unknown key 'target'; did you mean 'targets'"),
+        ({"target": "{a: [b, c]}"}, "target: unknown key; did you mean 'targets'"),
         ({"targets": "{cats: [cat, kitten]}"}, "targets: give exactly two sets"),
         ({"targets": "{cats: [cat], dogs: [dog, puppy]}"}, "targets.cats: give at least two words"),
-        (
-            {"targets": "{cats: [cat, no], dogs: [dog, puppy]}"},
-            "targets.cats.1.: False is .* put it in quotes",
-        ),
+        ({"targets": "{cats: [cat, no], dogs: [dog, puppy]}"}, "targets.cats.1.: false is .* in quotes"),
         ({"targets": "{cats: [cat, cat], dogs: [dog, puppy]}"}, "set 'cats' contains 'cat' twice"),
         ({"targets": "{cats: [cat, pet], dogs: [dog, pet]}"}, "sets 'cats' and 'dogs' both contain 'pet'"),
         ({"attributes": "{good: [x, y], bad: [x, z]}"}, "sets 'good' and 'bad' both contain 'x'"),
@@ -121,8 +119,11 @@ def test_a_set_with_fewer_than_two_words_left_is_refused(write, present):
         ({"parameters": "{c: 1}"}, "parameters: weat has no parameter 'c'; delete it"),
         ({"measure": "rippa"}, "measure: 'rippa' is not available .* did you mean 'ripa'"),
         ({"measure": "direct_bias", "parameters": "{d: 1}"}, "direct_bias has no parameter 'd'; use c"),
-        ({"measure": "direct_bias", "parameters": "{c: 0}"}, "parameters.c: give a number above 0"),
-        ({"measure": "3"}, "measure: 3 is .* put it in quotes"),
+        (
+            {"measure": "direct_bias", "parameters": "{c: 0}"},
+            "parameters.c: 0 is not more than 0; write",
+        ),
+        ({"measure": "3"}, "measure: 3 is not a text"),
     ],
 )
 def test_malformed_files_are_refused(write, changes, problem):
