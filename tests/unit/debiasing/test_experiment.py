@@ -10,7 +10,7 @@ import yaml
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.debiasing import penalty_path, stages
+from biaslab.debiasing import stages
 from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.benchmarks import read_benchmarks
@@ -211,7 +211,7 @@ def test_analogies_of_every_stage_begin_with_the_pair(tables):
 
 def trace(experiment, folder, jobs, penalties, authors=None):
     files = {"rg65": folder / "rated.tsv"}, {"msr": folder / "questions.txt"}
-    return penalty_path.trace_penalties(experiment, penalties, [jobs], read_benchmarks(*files), authors)
+    return stages.trace_penalties(experiment, penalties, [jobs], read_benchmarks(*files), authors)
 
 
 def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder, jobs, tables):
