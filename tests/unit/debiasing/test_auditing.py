@@ -32,7 +32,6 @@ TEST = WordSets(
 
 
 def write_files(folder):
-    """Write an embedding that is biased and one that is not; return the files of the word lists."""
     for name, lean in (("biased", 1.5), ("plain", 0.02)):
         write_embedding(folder / f"{name}.txt", WORDS, vectors(lean), "word2vec")
     return write_lists(folder)

@@ -252,7 +252,6 @@ MEASURING = {
 
 
 def measure_by_step(folder, out, names, **given):
-    """Call the step as its rule does; return the tables with these names."""
     given |= {
         "embedding": str(folder / "vectors.txt"),
         "lists": [str(folder / f"{name}.yaml") for name in LISTS],

@@ -21,7 +21,6 @@ NEUTRAL = list(range(10, 28))
 
 
 def embedding(seed, k, d=8):
-    """Return unit vectors and a bias subspace of the sets."""
     vectors = unit_vectors(seed, 30, d, 0.3)
     return vectors, find_subspace(vectors, SETS, k).basis
 

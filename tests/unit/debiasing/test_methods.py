@@ -52,13 +52,11 @@ def make(folder, linked):
 
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory):
-    """Return an embedding whose words hold their bias in several dimensions."""
     return make(tmp_path_factory.mktemp("linked"), linked=True)
 
 
 @pytest.fixture(scope="module")
 def lone(tmp_path_factory):
-    """Return one whose words hold it in one dimension, and nothing else tells it."""
     return make(tmp_path_factory.mktemp("lone"), linked=False)
 
 

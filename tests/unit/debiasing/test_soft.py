@@ -17,7 +17,6 @@ SETS = [[0, 1], [2, 3, 4], [5, 6]]
 
 
 def embedding(seed, n=30, d=5, k=1, mean=0.3):
-    """Return unit vectors around a mean, a bias subspace, and the neutral words."""
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(n, d)) + mean * rng.normal(size=d)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -38,7 +38,6 @@ pipeline, number = Pipeline(), 3
 
 
 def classifier(answer):
-    """Return the classifier of a function that has one answer."""
     return CallableClassifier(lambda texts: answer, "mine:answer", ["0", "1"])
 
 

@@ -165,8 +165,6 @@ def explanations():
 
 @pytest.fixture
 def make(tmp_path):
-    """Return a function that opens a corpus with these explanations."""
-
     def make(rows, name="stormfront", unmask=True, **files):
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)

@@ -160,7 +160,6 @@ def curve(seed=1, ids=IDS, n_subsets=5):
 
 
 def refit(removed):
-    """The row of a classifier of the texts that word removal leaves."""
     train, test, news, groups = parts()
     left = [
         documents(part.tokens.without([IDS[name] for name in removed]), READER.vocabulary)
@@ -214,7 +213,6 @@ def ran(tmp_path_factory):
 
 
 def document(folder, tokens, i, removes):
-    """A text as the vectorizer gets it, piece by piece."""
     pieces = [folder.tokenizer.vocabulary[token] for token in tokens.row(i)]
     return " ".join(piece for piece in pieces if not (removes and piece in TERMS))
 

@@ -37,7 +37,6 @@ SETTINGS = {"batch_size": 8, "learning_rate": 2e-5}
 
 
 def scores_of(folder, seed):
-    """Random scores of all sets."""
     rng = np.random.default_rng(seed)
     return {name: rng.normal(size=len(texts)).astype(np.float32) for name, texts in folder.tested.items()}
 

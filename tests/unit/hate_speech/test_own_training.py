@@ -49,7 +49,6 @@ def fit(table, encoder, out, method="soc-0.1", settings=SETTINGS, progress=lambd
 
 @pytest.fixture(scope="module")
 def vanilla(table, encoder, tmp_path_factory):
-    """The folder of a finished training."""
     folder = tmp_path_factory.mktemp("vanilla")
     assert not fit(table, encoder, folder, "vanilla").was_there
     return folder

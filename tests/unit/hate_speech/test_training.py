@@ -57,7 +57,6 @@ def world(tmp_path_factory):
 
 
 def run(world, name="vanilla", settings=SHORT, seed=1, data=None, **options):
-    """Train a copy of the model; return it and the history."""
     model, given = copy.deepcopy(world[0]), data or world[1]
     method = parse_method(name)
     language_model = tiny_language_model(given.tokenizer, given.train)
@@ -67,7 +66,6 @@ def run(world, name="vanilla", settings=SHORT, seed=1, data=None, **options):
 
 
 def assert_equal(a, b):
-    """Bit for bit."""
     for (name, p), (other, q) in zip(a.state_dict().items(), b.state_dict().items(), strict=True):
         assert name == other
         assert torch.equal(p, q), name
@@ -84,7 +82,6 @@ def f1_of(model, data):
 
 
 def broken_off(world, settings, step):
-    """Return a model of vanilla training as it was after a step."""
     model = copy.deepcopy(world[0])
 
     def kill(done, _):
@@ -253,7 +250,6 @@ def test_the_checkpoint_of_another_training_is_refused(world, tmp_path):
 
 
 def mean_absolute_importance(model, data, texts):
-    """Mean |φ| (OC) of the groups in some sentences."""
     tokenizer = data.tokenizer
     ids, mask = map(torch.from_numpy, tokenizer.encode(texts).padded(range(len(texts)), tokenizer.pad))
     occurrences = find_occurrences(ids.numpy(), set(group_ids(tokenizer).values()))

@@ -33,7 +33,6 @@ test_table.__test__ = False
 
 
 def measured(folder, table, columns=COLUMNS, desired="uniform", k=5):
-    """The top k of all lists as they are: measures of lists, quantities of values, tests."""
     table.to_csv(folder / "in.csv", index=False)
     source = ListFile(folder / "in.csv", columns)
     pools = read_pools(source, desired)

@@ -24,7 +24,6 @@ AREA = load_area("ranking")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Return the area's results of a small simulation, with all tables and figures."""
     folder = tmp_path_factory.mktemp("results") / "ranking"
     files = [folder / f"{name}.tsv" for name in ("simulation", "feasibility", "differences")]
     write_simulation([2, 4], 50, 10, 10, 1, *files)
