@@ -37,8 +37,7 @@ class ExtremeWords(NamedTuple):
 def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) -> ExtremeWords:
     """Return the words with the largest and the smallest bias (V,); the sign of the bias is the end.
 
-    Each end has at most a quarter of the candidates, so that words near the middle are excluded, and only
-    words with the sign of the end. Words of equal bias are in the order of their rows.
+    Each end has at most a quarter of the candidates, so that words near the middle are excluded.
     """
     candidates = np.unique(np.asarray(candidates, dtype=np.int64))
     values = bias[candidates]

@@ -348,8 +348,7 @@ def trace_penalties(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Score the benchmarks of every stage, and trace soft debiasing along increasing λ.
 
-    The path has the benchmark scores on answerable items. `authors` is the same embedding with the authors'
-    lists, for the stage ``hard_authors``.
+    `authors` is the same embedding with the authors' lists, for the stage ``hard_authors``.
     """
     if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
         raise InputError(

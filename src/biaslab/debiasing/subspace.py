@@ -82,10 +82,7 @@ def find_subspace(vectors: np.ndarray, defining_sets: Sequence[Sequence[int]], k
 def random_pair_shares(
     vectors: np.ndarray, n_pairs: int, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the variance explained by the ``min(n_pairs, d)`` components of random word pairs.
-
-    The words of the pairs of a draw are all different. Columns mean, ci_low, ci_high, of the central 95%.
-    """
+    """Return the variance explained by the components of random word pairs: its mean and central 95%."""
     if len(vectors) < 2 * n_pairs:
         raise InputError(
             f"{n_pairs} random pairs need {2 * n_pairs} words, but the embedding has {len(vectors)}"

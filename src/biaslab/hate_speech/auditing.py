@@ -319,13 +319,10 @@ def explain_words(
 
 
 def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, float]:
-    """Return the interval of a mean change of probabilities, and the change detected with a power of 80%.
-
-    A change cannot exceed 1, so that the least detectable change is NaN above 1.
-    """
+    """Return the interval of a mean change of probabilities, and the change detected with a power of 80%."""
     low, high = np.clip(mean_interval(changes, level), -1, 1).tolist()
     least = find_least_mean(changes, level)
-    return low, high, least if least <= 1 else np.nan
+    return low, high, least if least <= 1 else np.nan  # no change exceeds 1
 
 
 def _identifiers(

@@ -101,10 +101,7 @@ def train(
 
 
 def validation_steps(n: int, settings: TrainingSettings) -> list[int]:
-    """Return the numbers of steps before each validation of a training on `n` sentences, and in all.
-
-    If a training has fewer steps than ``validate_every``, it is validated after every epoch.
-    """
+    """Return the numbers of steps before each validation of a training on `n` sentences, and in all."""
     steps_per_epoch = math.ceil(n / settings.batch_size)
     n_steps = settings.epochs * steps_per_epoch
     every = settings.validate_every if settings.validate_every <= n_steps else steps_per_epoch

@@ -40,10 +40,7 @@ def utilities(rankings: Rankings) -> np.ndarray:
 
 
 def relevance_shares(rankings: Rankings) -> np.ndarray:
-    """Return the share of each group in the relevance of known values in its list, (G,) float64.
-
-    NaN if a known candidate's score is negative, if the list has no relevance, and without scores.
-    """
+    """Return the share of each group in the relevance of known values in its list, (G,) float64."""
     groups = rankings.pools.groups
     if rankings.pools.scores is None:
         return np.full(len(groups.counts), np.nan)

@@ -76,10 +76,7 @@ class Lists:
 
 
 class ListFile:
-    """A file of candidates with checked columns.
-
-    A ``.csv`` (commas), ``.tsv`` (tabs) or ``.parquet`` file with a header; the rows of a list are adjacent.
-    """
+    """A .csv, .tsv or .parquet file of candidates with checked columns; the rows of a list are adjacent."""
 
     def __init__(self, path: str | os.PathLike, columns: Columns):
         self.path, self.columns = Path(path), columns
