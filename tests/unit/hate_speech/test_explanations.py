@@ -88,8 +88,6 @@ def batch(tokens, tokenizer):
 
 @pytest.fixture
 def explain(batch, tokenizer, language_model):
-    """Return the function that explains the identifiers of the batch."""
-
     def explain(score, settings, seed=1, **options):
         ids, mask, found = batch
         filled = fill_contexts(ids, mask, found, settings, language_model, tokenizer, generator(seed, "draw"))
@@ -98,9 +96,13 @@ def explain(batch, tokenizer, language_model):
     return explain
 
 
-def one_by_one(score, ids, mask):
-    """The score of one sentence given as lists, as the oracle asks for it."""
-    return score(torch.tensor([ids]), torch.tensor([mask]).bool())[0]
+def literal(score, ids, mask, phrase, contexts, tokenizer):
+    """φ of one phrase by the oracle, of one sentence after the other."""
+    start, end = phrase
+    return naive.phi(
+        lambda ids, mask: score(torch.tensor([ids]), torch.tensor([mask]).bool())[0],
+        ids, mask, (start, end - 1), contexts, tokenizer.pad,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -115,15 +117,8 @@ def test_batched_equals_the_published_loop(
     with torch.no_grad():
         phi, filled = explain(score_of, settings, share=share)
         expected = [
-            naive.phi(
-                partial(one_by_one, score_of),
-                ids[row].tolist(),
-                mask[row].tolist(),
-                (start, end - 1),
-                filled[i].tolist(),
-                tokenizer.pad,
-            )
-            for i, (row, start, end) in enumerate(zip(found.row, found.start, found.end, strict=True))
+            literal(score_of, ids[row].tolist(), mask[row].tolist(), span, filled[i].tolist(), tokenizer)
+            for i, (row, *span) in enumerate(zip(found.row, found.start, found.end, strict=True))
         ]
     expected = torch.stack(expected)
     scale = expected.abs().max()
@@ -183,37 +178,12 @@ def test_a_word_that_the_model_ignores_has_no_importance_except_under_dropout(ba
         dropout.train()
 
 
-# Whole words
-
-
-def test_words_are_all_their_pieces(tokens, tokenizer):
-    words = word_spans(tokens, 0)
-    found = tokenizer.words(TEXTS[0])
-    assert len(words) == len(found)
-    pieces = [
-        "".join(tokenizer.vocabulary[i].removeprefix("##") for i in tokens.row(0)[start:end])
-        for start, end in zip(words.start, words.end, strict=True)
-    ]
-    assert pieces == found
-    assert (words.end - words.start).max() == 3
-    assert len(word_spans(tokenizer.encode([""]), 0)) == 0
-
-
 def words_by_loop(model, tokens, row, tokenizer):
     """OC of every word of a sentence, one pass after the other."""
     ids, words = tokens.row(row).tolist(), word_spans(tokens, row)
     return [
-        float(
-            naive.phi(
-                partial(one_by_one, partial(score, model)),
-                ids,
-                [True] * len(ids),
-                (start, end - 1),
-                [ids],
-                tokenizer.pad,
-            )
-        )
-        for start, end in zip(words.start, words.end, strict=True)
+        float(literal(partial(score, model), ids, [True] * len(ids), span, [ids], tokenizer))
+        for span in zip(words.start, words.end, strict=True)
     ]
 
 
@@ -397,7 +367,6 @@ def test_a_sentence_of_300_words_is_explained_in_part_and_says_so(tmp_path):
 
 
 def language_model_of(classifier):
-    """Return a language model of a classifier's vocabulary, trained on the texts."""
     tokens, settings = classifier.tokens(REMARKS), LanguageModelSettings(epochs=1, width=8)
     return train_language_model(tokens, tokens, classifier.tokenizer, settings, 1)[0]
 
