@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
 from biaslab.ranking.lists import Columns, ListFile, check_output, write_ranked
+from refusals import refused
 
 COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
 ROWS = [
@@ -133,9 +134,8 @@ BAD_ROWS = {
 @pytest.mark.parametrize("message", BAD_ROWS)
 def test_bad_row_is_named(tmp_path, monkeypatch, message):
     monkeypatch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 64)
-    with pytest.raises(InputError, match=message) as error:
+    with refused(message):
         read(write(tmp_path / "c.csv", BAD_ROWS[message]))
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("line", ['2,f,"open', '2,"f,open', '"2,f,open'])
@@ -143,10 +143,8 @@ def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatc
     rows = "".join(f"{i},f,note\n" for i in range(20))
     path = tmp_path / "c.csv"
     path.write_text(f"score,sex,note\n1,f,\n\n{line}\n{rows}")
-    problem = r'c\.csv:4: a quote is not closed; close it, or write "" for a quote'
-    with pytest.raises(InputError, match=problem) as error:
+    with refused(r'c\.csv:4: a quote is not closed; close it, or write "" for a quote'):
         read(path, Columns("score", ("sex",)))
-    assert "\n" not in str(error.value)
     with monkeypatch.context() as patch:
         patch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 64)
         with pytest.raises(InputError, match=r"longer than 64 bytes; .* or close the open quote"):

@@ -55,8 +55,9 @@ def answer(
     """Return the report of an audit; `notes`, on the model and the texts, follow the accuracy."""
     lines, sections = [_accuracy_line(audited), *notes], []
     if audited.identifiers is not None:
-        lines += [_alarm_line(audited, positive), *_term_lines(audited)]
-        sections += [_metrics(audited.metrics), _rates(audited), _areas(audited)]
+        line, metrics = _metrics(audited, positive)
+        lines += [line, *_term_lines(audited)]
+        sections += [metrics, _rates(audited), _areas(audited)]
     topics = {"swaps": _swaps, "words": _words, "templates": _templates}
     topics |= {"hatecheck": _hatecheck, "news": _news}
     for name, report in topics.items():
@@ -109,18 +110,6 @@ def _accuracy_line(audit: Audited) -> str:
         f"Accuracy: {hits / n:.1%} of {n:,} {unit} ({low:.1%} to {high:.1%}). The more frequent label has"
         f" {majority:.1%}.{doubt}"
     )
-
-
-def _alarm_line(audit: Audited, positive: str) -> str:
-    measures = audit.metrics.set_index("measure")
-    rate = measures.loc["false_positive_rate"]
-    line = (
-        f"False alarms: {rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}"
-        f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {measures.loc['auc', 'value']:.3f}."
-    )
-    if audit.is_reversed:
-        line += " Harmless texts score higher than others: the classes may be swapped; check --positive."
-    return line
 
 
 def _term_lines(audit: Audited) -> list[str]:
@@ -212,15 +201,23 @@ def _shown_terms(audit: Audited) -> pd.DataFrame:
     return pd.concat([terms.head(N_TERMS), table[is_pooled]], ignore_index=True)
 
 
-def _metrics(metrics: pd.DataFrame) -> Section:
+def _metrics(audit: Audited, positive: str) -> tuple[str, Section]:
+    measures = audit.metrics.set_index("measure")
+    rate = measures.loc["false_positive_rate"]
+    line = (
+        f"False alarms: {rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}"
+        f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {measures.loc['auc', 'value']:.3f}."
+    )
+    if audit.is_reversed:
+        line += " Harmless texts score higher than others: the classes may be swapped; check --positive."
     templates = {
         "Measure": "{name}",
         "Value": "{value:.3f}",
         "95% interval": "{ci_low:.3f} to {ci_high:.3f}",
         "Texts": "{hits:,} of {n:,}",
     }
-    cells = text_columns(metrics.assign(name=metrics["measure"].map(_MEASURES)), templates)
-    return Section(
+    cells = text_columns(audit.metrics.assign(name=audit.metrics["measure"].map(_MEASURES)), templates)
+    return line, Section(
         "Accuracy of the classifier",
         table=cells.replace([f"{MISSING} to {MISSING}", f"{MISSING} of {MISSING}"], MISSING),
         note="Intervals: Clopper-Pearson; the interval of precision is for the texts called hateful.",
