@@ -15,7 +15,6 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file, save_file
 
-from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings, Occurrences, fill_contexts
 from biaslab.hate_speech.explanations import (
@@ -36,6 +35,7 @@ from naive import hate_speech_explanations as naive
 from naive.text import score
 from own_texts_data import WORDS as OWN_WORDS
 from own_texts_data import remarks
+from refusals import refused
 from text_data import tiny_classifier
 
 WORDS = ["the", "baker", "bakers", "gardener", "likes", "bread", "and", "flowers", "today", "very"]
@@ -351,7 +351,7 @@ def test_words_that_the_classifier_never_sees_are_not_explained(tiny):
     (one,) = explain_sentences(classifier, SENTENCES[:1], OC, None, seed=1)
     assert one.words == ["the", "left", "the", "gate", "open", "."]
     np.testing.assert_allclose(one.score, classifier.scores(SENTENCES[:1])[0], rtol=1e-5)
-    with pytest.raises(InputError, match="sentence 1 has no word that the classifier sees"):
+    with refused("sentence 1 has no word that the classifier sees"):
         explain_sentences(classifier, ["Sailors"], OC, None, seed=1)
 
 
@@ -386,5 +386,5 @@ def test_contexts_are_sampled_from_texts_alike_for_equal_seeds(classifier):
 def test_a_language_model_of_another_encoder(classifier, tmp_path):
     other = load_folder(tiny_classifier(tmp_path / "other", [*OWN_WORDS, "quince"]), "cpu")
     model = language_model_of(other)
-    with pytest.raises(InputError, match=r"knows a vocabulary of \d+ tokens, the classifier"):
+    with refused(r"knows a vocabulary of \d+ tokens, the classifier"):
         explain_sentences(classifier, SENTENCES, ContextSettings(2, 2), model, seed=1)

@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_limits
 pytest.importorskip("tokenizers")
 
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.hate_speech import corpus
 from biaslab.hate_speech.corpus import Source, Texts, read_splits
@@ -193,7 +192,7 @@ def test_so_many_subsets_of_each_size_follow_the_seed():
 
 def test_identifiers_of_one_feature_are_refused():
     ids = {"bakers": IDS["bakers"], "minibakers": READER.vocabulary.index("##bakers")}
-    with pytest.raises(InputError, match="identifiers 'bakers' and 'minibakers' are one feature"):
+    with refused("identifiers 'bakers' and 'minibakers' are one feature"):
         curve(ids=ids)
 
 
