@@ -1,7 +1,8 @@
-"""Occlusion and SOC: the batched form against the published loop, and what must hold."""
+"""Occlusion and SOC, and the contexts that SOC draws: against the published loops, and what must hold."""
 
 import copy
 import json
+import zlib
 from dataclasses import replace
 from functools import partial
 
@@ -15,6 +16,7 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file, save_file
 
+from biaslab.hate_speech import contexts
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings, Occurrences, fill_contexts
 from biaslab.hate_speech.explanations import (
@@ -48,6 +50,7 @@ TEXTS = [
     "gardener",
 ]
 NAMES = ("baker", "bakers", "gardener")
+N_TOKENS = 25  # at most as many as the tokenizer has
 SOC = ContextSettings(radius=3, samples=4, add_itself=True)
 
 
@@ -388,3 +391,88 @@ def test_a_language_model_of_another_encoder(classifier, tmp_path):
     model = language_model_of(other)
     with refused(r"knows a vocabulary of \d+ tokens, the classifier"):
         explain_sentences(classifier, SENTENCES, ContextSettings(2, 2), model, seed=1)
+
+
+# --- contexts
+
+
+def scripted(side, context, sample, n):
+    """Return n tokens in reading order that depend on all that is read and on the number of the sample."""
+    digest = zlib.crc32(repr((side, [int(t) for t in context], int(sample))).encode())
+    outwards = np.random.default_rng(digest).integers(N_TOKENS, size=50)[:n]
+    return outwards if side == "right" else outwards[::-1]
+
+
+def script(monkeypatch):
+    """Put the scripted tokens in the place of the language model."""
+
+    def draw(model, ids, n_tokens, samples, generator, exclude, lengths, is_left):
+        side = "left" if is_left else "right"
+        rows = [row[:length] for row, length in zip(ids.tolist(), lengths.tolist(), strict=True)]
+        return torch.tensor(
+            np.array([[scripted(side, row, j, n_tokens) for j in range(samples)] for row in rows])
+        )
+
+    monkeypatch.setattr(contexts, "sample", draw)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 20])
+@pytest.mark.parametrize("add_itself", [False, True])
+@pytest.mark.parametrize("quirks", [(), ("independent",), ("pad",)])
+def test_contexts_are_those_of_the_published_loop(monkeypatch, batch, tokenizer, radius, add_itself, quirks):
+    script(monkeypatch)
+    ids, mask, occurrences = batch
+    settings = ContextSettings(radius, 3, add_itself, "independent" not in quirks, "pad" not in quirks)
+    filled = fill_contexts(ids, mask, occurrences, settings, object(), tokenizer, None)
+    for i, (row, start, end) in enumerate(
+        zip(occurrences.row, occurrences.start, occurrences.end, strict=True)
+    ):
+        expected = naive.soc_contexts(
+            ids[row].tolist(),
+            mask[row].tolist(),
+            (start, end - 1),
+            radius=radius,
+            samples=3,
+            add_itself=add_itself,
+            draw_right=lambda context, sample: scripted("right", context, sample, radius).tolist(),
+            # Given the right side drawn, each context of a chain is one of its own.
+            draw_left=lambda context, sample: scripted(
+                "left", context, sample if "independent" in quirks else 0, radius
+            ).tolist(),
+            pad=tokenizer.pad,
+            bounds=(tokenizer.cls, tokenizer.sep),
+            quirks=quirks,
+        )
+        assert filled[i].tolist() == expected
+
+
+def test_no_special_token_is_drawn_unless_asked_for(batch, tokenizer, language_model):
+    ids, mask, occurrences = batch
+    settings = ContextSettings(4, 200)
+    filled = fill_contexts(ids, mask, occurrences, settings, language_model, tokenizer, generator(1, "draw"))
+    base = ids[occurrences.row][:, None]
+    assert not tokenizer.is_special[filled[filled != base].numpy()].any()
+    quirk = ContextSettings(4, 200, exclude_specials=False)
+    drawn = fill_contexts(ids, mask, occurrences, quirk, language_model, tokenizer, generator(1, "draw"))
+    new = drawn[drawn != base]
+    assert (new == tokenizer.pad).any()
+    assert not ((new == tokenizer.cls) | (new == tokenizer.sep)).any()
+
+
+def test_equal_seeds_draw_equal_contexts(batch, tokenizer, language_model):
+    ids, mask, occurrences = batch
+    settings = ContextSettings(5, 5, add_itself=True)
+
+    def fill(seed):
+        return fill_contexts(
+            ids, mask, occurrences, settings, language_model, tokenizer, generator(seed, "draw")
+        )
+
+    assert torch.equal(fill(1), fill(1))
+    assert not torch.equal(fill(1), fill(2))
+    assert torch.equal(fill(1)[:, -1], ids[occurrences.row])
+
+
+def test_a_missing_language_model_is_refused(batch, tokenizer):
+    with refused("radius: 5 needs a language model"):
+        fill_contexts(*batch, ContextSettings(5, 5), None, tokenizer, None)
