@@ -22,7 +22,6 @@ from biaslab.hate_speech.adapters import REMOVED
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.metrics import holding
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
-from biaslab.run.provenance import sha256_file
 from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
@@ -167,12 +166,11 @@ def _describe(
 ) -> dict[str, Any]:
     """Return the content of ``training.json``: all inputs of the training, and the numbers of texts."""
     pieces = {term: data.tokenizer.vocabulary[i] for term, i in ids.items()}
-    weights = encoder / WEIGHTS
     description = {
         "method": method.name,
         "seed": settings.seed,
         "device": device.type,
-        "encoder": sha256_file(weights) if weights.is_file() else "",  # loading reports missing weights
+        "encoder": _digest_of_file(encoder / WEIGHTS),
         "identifiers": pieces if method.removes_words or method.explains else {},
         REMOVED: list(pieces.values()) if method.removes_words else [],
         "texts": {
@@ -196,6 +194,14 @@ def _counts(tokens: Tokens, labels: np.ndarray, ids: dict[str, int]) -> dict[str
         "n_with_identifier": int(holding(tokens, list(ids.values())).any(axis=1).sum()),
         "sha256": digest.hexdigest(),
     }
+
+
+def _digest_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file; "" if it is missing, because loading the encoder reports that error."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_folder(path: Path, description: dict[str, Any]) -> bool:
