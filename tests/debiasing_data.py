@@ -18,7 +18,6 @@ LISTS = {
 
 
 def unit_vectors(seed: int, n: int, d: int, mean: float = 0.0) -> np.ndarray:
-    """Return random vectors of length one around a mean."""
     X = np.random.default_rng(seed).normal(size=(n, d)) + mean
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
@@ -33,7 +32,6 @@ def vectors(lean: float) -> np.ndarray:
 
 
 def write_lists(folder: Path, lists: dict[str, dict] = LISTS) -> list[Path]:
-    """Write word lists with the sets or words of each; return their files."""
     files = [folder / f"{name}.yaml" for name in lists]
     for file, content in zip(files, lists.values(), strict=True):
         head = {"name": "mine", "title": "A list", "source": "a test"}
@@ -42,5 +40,4 @@ def write_lists(folder: Path, lists: dict[str, dict] = LISTS) -> list[Path]:
 
 
 def options_of(lists: list[Path]) -> list[object]:
-    """Return the options that name files of word lists."""
     return [part for file in lists for part in (f"--{file.stem}", file)]

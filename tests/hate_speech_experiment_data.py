@@ -19,8 +19,6 @@ WORDS = (RESOURCES / "example-encoder/vocab.txt").read_text(encoding="utf-8").sp
 
 
 def plan_of(monkeypatch: pytest.MonkeyPatch, section: str = "", absent: dict[str, str] | None = None):
-    """Return the plan of a run of this area alone where some datasets are absent, torch or no torch."""
-
     def status(dataset, *_):
         reason = (absent or {}).get(dataset.name)
         return Status(ABSENT, reason) if reason else Status(THERE, "here")
@@ -48,7 +46,6 @@ def write_hatecheck(path: Path, n: int = 4) -> Path:
 
 
 def example_encoder(folder: Path, seed: int = 1) -> Path:
-    """Write a tiny classifier that knows the words of the example."""
     return tiny_classifier(folder, WORDS, seed=seed)
 
 

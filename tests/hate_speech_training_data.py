@@ -24,13 +24,11 @@ def tiny_model(folder, dropout=True, **options):
 
 
 def tiny_language_model(tokenizer, tokens):
-    """A language model that has not learned anything."""
     known = known_tokens(tokens, tokenizer)
     return BiGRU(known, len(tokenizer.vocabulary), tokenizer.unk, 4, 4).initialize(1)
 
 
 def group_ids(tokenizer):
-    """The token of every group."""
     return {group: tokenizer.vocabulary.index(group) for group in GROUPS}
 
 

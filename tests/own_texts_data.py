@@ -37,7 +37,6 @@ def remarks(n: int = 120) -> list[tuple[str, str, str]]:
 
 
 def write_remarks(path: Path, n: int = 120) -> Path:
-    """Write `remarks` as a table with the columns text, kind and post; return its path."""
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
         table.writerows([("text", "kind", "post"), *remarks(n)])

@@ -55,6 +55,12 @@ def soft_objective(x, vectors, basis, neutral, penalty):
     return kept + penalty * sum((vectors[w] @ x @ b) ** 2 for w in neutral for b in basis)
 
 
+def soft_gradient(x, grams, penalty):
+    """2 G (X - I) G + lambda (H X P + P X H)."""
+    g, h, p = grams
+    return 2 * g @ (x - np.eye(len(x))) @ g + penalty * (h @ x @ p + p @ x @ h)
+
+
 def analogies(vectors, a_minus_b, delta, once="first"):
     """Equation 1: pairs with a positive score, the best first; a word is used once, as x or on each side."""
     scored = []

@@ -75,7 +75,6 @@ def dots(
     """Draw dots with intervals, one row a label, and return the figure as the data address of an image.
 
     `series` maps a name to (n, 3) numbers: value, lower and upper end of the interval (NaN: no interval).
-    `line` is the position of a vertical reference line, and `line_label` its meaning.
     """
     from biaslab.core.plotting import BLUE, GREEN, GREY, METADATA, ORANGE, VERMILION, figure
 

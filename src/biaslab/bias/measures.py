@@ -162,10 +162,7 @@ def _scale_mean(words: UnitVectors, rows: np.ndarray) -> tuple[np.ndarray, float
 
 
 def _standardise(words: UnitVectors, mean: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the targets' cosines with a mean, centred and scaled to length one, and the original length.
-
-    Both are NaN if all cosines are equal.
-    """
+    """Return the targets' cosines with a mean, centred and scaled to length one, and the original length."""
     cosines = words.unit[words.targets] @ mean
     centred = cosines - cosines.mean()
     spread = float(np.linalg.norm(centred))

@@ -225,10 +225,7 @@ def permutation_p_value(
 
 
 def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lengths |w_i| of word vectors, (n,), and the vectors scaled to length one, (n, D), float64.
-
-    Error messages begin with `name`.
-    """
+    """Return the lengths |w_i| of word vectors, (n,), and the vectors scaled to length one, (n, D)."""
     rows = np.asarray(vectors[ids], dtype=np.float64)
     norms = np.linalg.norm(rows, axis=1)
     bad = ~(np.isfinite(norms) & (norms > 0))

@@ -1,78 +1,43 @@
 """The word sets of a word embedding association test (WEAT): their files, and word ids in a vocabulary."""
 
+import dataclasses
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+from typing import Annotated
 
-import jsonschema
 import numpy as np
+from pydantic.dataclasses import dataclass
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
+from biaslab.core.settings import FILLED, PYDANTIC, Positive, validate
 
 __all__ = ["WeatIndices", "WordSets", "in_vocabulary", "read_word_sets"]
 
 RESERVED = ("baseline", "random", "ppmi", "perturbation_sets")
 """Reserved names of tests: in names of files and of sets of documents they have another meaning."""
-_WORDS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2}
-_TWO_SETS = {"type": "object", "additionalProperties": _WORDS, "minProperties": 2, "maxProperties": 2}
-# The name of a test becomes part of names of files and of perturbation sets, whose parts hyphens separate.
-_NAME = {"type": "string", "pattern": "^[A-Za-z0-9_]+$", "not": {"enum": list(RESERVED)}}
-_KEYS = {
-    "name": _NAME,
-    "title": {"type": "string", "minLength": 1},
-    "source": {"type": "string"},
-    "targets": _TWO_SETS,
-    "attributes": _TWO_SETS,
-}
-_OPTIONAL = {
-    "measure": {"type": "string"},
-    "parameters": {"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}},
-}
-_PROBLEMS = {
-    "pattern": "use letters, digits and underscores only",
-    "not": "the workflow reserves this name; choose another name",
-    "minProperties": "give exactly two sets of words",
-    "maxProperties": "give exactly two sets of words",
-    "minItems": "give at least two words",
-    "exclusiveMinimum": "give a number above 0",
-}
-_SCHEMA = {"type": "object", "properties": _KEYS | _OPTIONAL, "required": list(_KEYS)}
 WEAT = "weat"
 """The default measure of word sets."""
 
+_Word = Annotated[str, "a word, in quotes where YAML takes it for another", FILLED]
+_Sets = dict[str, Annotated[list[_Word], "words, [nurse, doctor, ...]"]]
 _NUMBERED = {"weat": "WEAT", "caliskan": "Caliskan"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class WordSets:
-    """The four word sets of one association test.
+    """The four word sets of one association test."""
 
-    Attributes
-    ----------
-    name : str
-        Short name: letters, digits and underscores.
-    title, source : str
-        What the test compares, and the source of its words.
-    targets : dict of str to list of str
-        The two target sets: S, then T.
-    attributes : dict of str to list of str
-        The two attribute sets: A, then B.
-    measure : str
-        Name of the measure of bias.
-    parameters : dict of str to float
-        Parameters of the measure.
-    """
-
-    name: str
-    title: str
-    source: str
-    targets: dict[str, list[str]]
-    attributes: dict[str, list[str]]
-    measure: str = WEAT
-    parameters: dict[str, float] = field(default_factory=dict)
+    name: Annotated[str, "short name: letters, digits and underscores"]
+    title: Annotated[str, "what the test compares"]
+    source: Annotated[str, "the source of its words"]
+    targets: Annotated[_Sets, "the two target sets: S, then T"]
+    attributes: Annotated[_Sets, "the two attribute sets: A, then B"]
+    measure: Annotated[str, "name of the measure of bias"] = WEAT
+    parameters: Annotated[dict[str, Positive], "parameters of the measure"] = field(default_factory=dict)
 
     @property
     def sets(self) -> dict[str, list[str]]:
@@ -80,7 +45,7 @@ class WordSets:
         return {**self.targets, **self.attributes}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class WeatIndices:
     """The words of a test as rows of an embedding.
 
@@ -137,10 +102,20 @@ def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]
         When the file is missing or malformed, a word is repeated in a set, two opposite sets share a word, or
         the measure is not one of `measures`.
     """
-    value = read_yaml(Path(path))
-    _check_keys(path, value)
-    _check_measure(path, value, {WEAT: ()} if measures is None else measures)
-    word_sets = WordSets(**value)
+    word_sets = validate(WordSets, read_yaml(Path(path)), str(path))
+    if not re.fullmatch("[A-Za-z0-9_]+", word_sets.name):
+        raise InputError(f"{path}: name: use letters, digits and underscores only")
+    if word_sets.name in RESERVED:
+        raise InputError(f"{path}: name: the workflow reserves this name; choose another name")
+    if not word_sets.title:
+        raise InputError(f"{path}: title: is empty; write what the test compares")
+    _check_measure(path, word_sets, {WEAT: ()} if measures is None else measures)
+    for key, sets in (("targets", word_sets.targets), ("attributes", word_sets.attributes)):
+        if len(sets) != 2:
+            raise InputError(f"{path}: {key}: give exactly two sets of words")
+        for name, words in sets.items():
+            if len(words) < 2:
+                raise InputError(f"{path}: {key}.{name}: give at least two words")
     if len(word_sets.sets) < 4:
         raise InputError(f"{path}: a target set and an attribute set have the same name; rename one of them")
     for name, words in word_sets.sets.items():
@@ -210,31 +185,15 @@ def in_words(test: str) -> str:
     return test.replace("_", " ")
 
 
-def _check_keys(path: str | os.PathLike, value: Mapping) -> None:
-    keys = [*_KEYS, *_OPTIONAL]
-    if unknown := [str(key) for key in value if key not in keys]:
-        names = ", ".join(keys)
-        raise InputError(f"{path}: unknown key '{unknown[0]}'{suggest(unknown[0], keys)} (known: {names})")
-    problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(value))
-    if problem is None:
-        return
-    where = problem.json_path.removeprefix("$").removeprefix(".")
-    message = _PROBLEMS.get(problem.validator, problem.message.splitlines()[0])
-    quotes = (
-        "; put it in quotes" if problem.validator == "type" and problem.validator_value == "string" else ""
-    )
-    raise InputError(f"{path}: {where + ': ' if where else ''}{message}{quotes}")
-
-
-def _check_measure(path: str | os.PathLike, value: Mapping, measures: Mapping[str, Iterable[str]]) -> None:
-    measure = value.get("measure", WEAT)
+def _check_measure(path: str | os.PathLike, test: WordSets, measures: Mapping[str, Iterable[str]]) -> None:
+    measure = test.measure
     if measure not in measures:
         raise InputError(
             f"{path}: measure: '{measure}' is not available here (available: {', '.join(measures)})"
             f"{suggest(measure, measures)}"
         )
     parameters = list(measures[measure])
-    if unknown := [name for name in value.get("parameters", {}) if name not in parameters]:
+    if unknown := [name for name in test.parameters if name not in parameters]:
         advice = f"use {', '.join(parameters)}" if parameters else "delete it"
         raise InputError(f"{path}: parameters: {measure} has no parameter '{unknown[0]}'; {advice}")
 

@@ -56,10 +56,7 @@ def compare_methods(
     tests: Sequence[WordSets],
     benchmarks: Benchmarks,
 ) -> pd.DataFrame:
-    """Debias by every registered method and by none, and measure: the table `methods`.
-
-    With 0 random directions there are no rows of `CHANCE`.
-    """
+    """Debias by every registered method and by none, and measure: the table `methods`."""
     rows, basis, case = [], experiment.subspace.basis, make_case(experiment, sizes)
     for name in dict.fromkeys([NONE, *methods]):
         vectors = debias(name, experiment)
@@ -87,10 +84,7 @@ def compare_methods(
 
 
 def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Estimate]:
-    """Measure what remains of random directions after their removal: means with Student's intervals.
-
-    `kind` is one of `CHANCE`.
-    """
+    """Measure what remains after removing directions of a kind of `CHANCE`: means with intervals."""
     if draws < 2:
         return []
     vectors, values = experiment.embedding.vectors, []

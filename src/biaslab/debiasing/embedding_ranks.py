@@ -61,11 +61,7 @@ def words_of_tests(embedding: UnitEmbedding, ids: AnyCase, tests: Sequence[WordS
 def rank_embeddings(
     files: Sequence[Path], words: Sequence[TestWords], tests: Sequence[WordSets], seed: int
 ) -> Ranking:
-    """Measure embeddings by tests, each with its measure, and rank them, the least biased first.
-
-    `words` come from `words_of_tests`. A test with too few words in an embedding, or without a value, is
-    omitted; if all tests are omitted, nothing is ranked.
-    """
+    """Rank embeddings by tests, the least biased first; omit tests without enough words or a value."""
     names, known = names_of(files), [row.vectors for row in words]
     common, tables, ranks, lost, left_out = [], [], [], {}, {}
     for test in tests:

@@ -133,11 +133,7 @@ def read_experiment(
     settings: Settings,
     penalty: float = Penalty.lambda_,
 ) -> Experiment:
-    """Read an embedding and its word lists: defining, equalize, occupations, specific.
-
-    The papers' results, which the workflow reproduces, use words exactly as written; commands on a user's
-    embedding find words in any capitals.
-    """
+    """Read an embedding and its word lists, with words exactly as written, unlike `auditing.read_own`."""
     words = read_unit_embedding(embedding)
     for note in words.notes:
         warnings.warn(note, stacklevel=2)

@@ -46,9 +46,8 @@ def measure(
 ) -> Measurement:
     """Measure unit vectors (V, d), before or after debiasing; a test with missing words is not measured.
 
-    DirectBias is along the subspace before debiasing. Occupations are projected on the difference of the
-    first two words of the first defining set. `rounding` is the uncertainty of a cosine because of the digits
-    in the file of the vectors.
+    DirectBias is along the subspace before debiasing. `rounding` is the uncertainty of a cosine because of
+    the digits in the file of the vectors.
     """
     words, lists, settings = experiment.words, experiment.lists, experiment.settings
     subspace = find_subspace(vectors, lists.defining.rows, settings.components)

@@ -81,10 +81,7 @@ def debias_double_hard(experiment: Experiment) -> np.ndarray:
 
 
 def find_frequency(experiment: Experiment, components: np.ndarray) -> tuple[int, np.ndarray]:
-    """Find the component (n, d) whose removal makes hard debiasing hide the bias best.
-
-    Return its row, the first if tied, and a_i of every component, (n,) float64.
-    """
+    """Return the row of the best component (n, d) to remove first, and a_i of every component, (n,)."""
     words = extreme_words(experiment.bias, experiment.neutral, PER_SIDE)
     lists = experiment.lists
     in_lists = [row for rows in (*lists.defining.rows, *lists.equalize.rows) for row in rows]

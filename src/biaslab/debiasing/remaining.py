@@ -37,8 +37,7 @@ class ExtremeWords(NamedTuple):
 def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) -> ExtremeWords:
     """Return the words with the largest and the smallest bias (V,); the sign of the bias is the end.
 
-    Each end has at most a quarter of the candidates, so that words near the middle are excluded, and only
-    words with the sign of the end. Words of equal bias are in the order of their rows.
+    Each end has at most a quarter of the candidates, so that words near the middle are excluded.
     """
     candidates = np.unique(np.asarray(candidates, dtype=np.int64))
     values = bias[candidates]
@@ -82,10 +81,9 @@ def measure_clusters(case: Case, vectors: np.ndarray) -> Estimate:
 
 
 def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> float:
-    """Return how well two clusters of words separate the two ends of the bias.
+    """Return the share of words in the cluster of their end, under the better of both assignments.
 
-    The labels (n,) are 1 or 0, the end of each of the points (n, d) before debiasing. The accuracy is the
-    share of words in the cluster of their end, under the better of both assignments: at least 0.5.
+    The labels (n,) are 1 or 0, the end of each of the points (n, d) before debiasing.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
@@ -104,10 +102,7 @@ def measure_classifier(case: Case, vectors: np.ndarray) -> Estimate:
 
 
 def split_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1, split: int = 0) -> float:
-    """Return a support vector machine's accuracy on the held-out words of a split; 0.5 is chance.
-
-    The labels (n,), equally many 1 and 0, are the end of each point (n, d) before debiasing.
-    """
+    """Return a support vector machine's accuracy on the held-out words of a split; 0.5 is chance."""
     from sklearn.metrics.pairwise import rbf_kernel
     from sklearn.svm import SVC
 
@@ -129,10 +124,7 @@ def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def measure_neighbours(case: Case, vectors: np.ndarray) -> Estimate:
-    """Return Pearson's correlation of professions' original and neighbours' bias, with Fisher's interval.
-
-    NaN when all biases or all shares are equal, or for fewer than four professions.
-    """
+    """Return Pearson's correlation of professions' original and neighbours' bias, with Fisher's interval."""
     from scipy.stats import pearsonr
 
     bias = case.bias[case.professions]
@@ -149,9 +141,8 @@ def neighbour_shares(
 ) -> np.ndarray:
     """Return the share (n,) of positively biased words among the k nearest neighbours of words.
 
-    The unit vectors (V, d) may be debiased; the bias (V,) is from before debiasing, and its sign is the
-    gender of a neighbour. Candidates are rows of possible neighbours; if there are fewer than k, all count. A
-    word is not its own neighbour. At equal distances, lower rows are nearer.
+    The unit vectors (V, d) may be debiased; the bias (V,) is from before. If there are fewer than k
+    candidates, all count. A word is not its own neighbour. At equal distances, lower rows are nearer.
     """
     vectors, rows = np.asarray(vectors, dtype=np.float64), np.asarray(rows, dtype=np.int64)
     candidates = np.unique(np.asarray(candidates, dtype=np.int64))

@@ -115,16 +115,6 @@ def objective(X: np.ndarray, grams: Grams, penalty: float) -> float:
     return float(np.sum(moved * moved.T) + penalty * np.sum((P @ X) * (X @ H)))
 
 
-def gradient(X: np.ndarray, grams: Grams, penalty: float) -> np.ndarray:
-    """Return ``∇f(X) = 2 G (X - I) G + λ (H X P + P X H)``, symmetric (d, d).
-
-    The change of f along a symmetric D is the sum of the products of the entries.
-    """
-    G, H, P = grams
-    bias = H @ X @ P
-    return 2 * G @ (X - np.eye(len(X))) @ G + penalty * (bias + bias.T)
-
-
 def solve_path(grams: Grams, penalties: Sequence[float]) -> list[SoftSolution]:
     """Minimise f over positive semidefinite matrices for several λ, each from the previous solution.
 

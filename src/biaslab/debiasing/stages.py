@@ -2,6 +2,12 @@
 
 All stages use one list of occupations: excluding the gender-specific occupations alone changes DirectBias
 more than the paper's λ does.
+
+The paper's soft debiasing weighs a sum over all pairs of words against a sum over only the neutral words. The
+effect of λ therefore decreases with the number of words. Among the 26,423 words of the paper's embedding,
+DirectBias decreases by a thousandth of its value with λ = 0.2, and by a tenth with λ = 20. If the first sum
+were a mean over the second word of its pairs, it would decrease to an eighth with λ = 0.2. `trace_penalties`
+measures the entire path.
 """
 
 import dataclasses
@@ -18,12 +24,20 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
-from biaslab.debiasing.benchmarks import read_benchmarks
+from biaslab.debiasing.benchmarks import (
+    Benchmarks,
+    read_benchmarks,
+    score_answerable,
+    score_pairs,
+    score_questions,
+)
 from biaslab.debiasing.comparison import compare_methods
 from biaslab.debiasing.experiment import (
     BEFORE,
     DIGITS,
+    HARD,
     SOFT,
+    STAGES,
     Experiment,
     cosines,
     read_experiment,
@@ -32,8 +46,7 @@ from biaslab.debiasing.experiment import (
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.names import COLUMNS
-from biaslab.debiasing.penalty_path import trace_penalties
-from biaslab.debiasing.settings import Settings, Sizes
+from biaslab.debiasing.settings import BENCHMARKS, Settings, Sizes
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
 from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 
@@ -65,6 +78,8 @@ PUZZLES = (
 )
 """The analogies in the paper's text (Sections 1, 4, 6 and 7). Debiasing changes the answer to the first; the
 third replaces the second if its phrase is missing in an embedding."""
+HARD_AUTHORS = "hard_authors"
+"""Hard debiasing with the authors' word lists."""
 N_FOLDS = 10
 """Folds of the cross-validation of the classifier of specific words."""
 _FILTERED = re.compile("[a-z_]{1,19}")
@@ -140,8 +155,7 @@ def measure_stages(
 ) -> dict[str, pd.DataFrame]:
     """Measure the bias, along the original subspace, and the words at every stage; return tables by name.
 
-    `distances` are those of `classify_specific`. The other occupations are rows of a second list, e.g. the
-    authors'; ``direct_bias_authors`` uses them.
+    `distances` are those of `classify_specific`; `other_occupations` are rows of a second list.
     """
     columns = ["measure", "value", "n_words"]
     n_words, dimension = experiment.embedding.vectors.shape
@@ -308,3 +322,59 @@ def place_words(experiment: Experiment, vectors: np.ndarray, distances: np.ndarr
             "gender_specific": np.isin(rows, experiment.lists.not_neutral),
         }
     )
+
+
+def score_benchmarks(experiment: Experiment, vectors: np.ndarray, benchmarks: Benchmarks) -> pd.DataFrame:
+    """Score vectors on every benchmark, under every convention (``-multiply``: by 3CosMul), x 100."""
+    tables = [
+        score_pairs(vectors, experiment.ids, of_name).assign(benchmark=name)
+        for name, of_name in benchmarks.pairs.items()
+    ]
+    for name, of_name in benchmarks.questions.items():
+        table = score_questions(vectors, experiment.ids, of_name).assign(benchmark=name)
+        suffix = table["method"].map({"add": "", "multiply": "-multiply"})
+        tables.append(table.assign(convention=table["convention"] + suffix))
+    columns = {"score": "value", "answerable": "n_used", "total": "n_total"}
+    table = pd.concat(tables, ignore_index=True).rename(columns=columns)
+    return table[["benchmark", "convention", "value", "n_used", "n_total"]]
+
+
+def trace_penalties(
+    experiment: Experiment,
+    penalties: Sequence[float],
+    tests: Sequence[WordSets],
+    benchmarks: Benchmarks,
+    authors: Experiment | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Score the benchmarks of every stage, and trace soft debiasing along increasing λ.
+
+    `authors` is the same embedding with the authors' lists, for the stage ``hard_authors``.
+    """
+    if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
+        raise InputError(
+            f"lambdas {', '.join(map(str, penalties))}: give rising values with lambda"
+            f" {experiment.penalty} among them"
+        )
+    vectors_of = {BEFORE: experiment.embedding.vectors, HARD: experiment.hard()}
+    vectors_of |= {HARD_AUTHORS: authors.hard()} if authors else {}
+    scores = {stage: score_benchmarks(experiment, v, benchmarks) for stage, v in vectors_of.items()}
+    path = []
+    for solution, vectors in experiment.soft(penalties):
+        if solution.penalty == experiment.penalty:
+            scores[SOFT] = score_benchmarks(experiment, vectors, benchmarks)
+        measured = measure(experiment, vectors, tests)
+        scored = score_answerable(vectors, experiment.ids, benchmarks)
+        moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
+        path.append(
+            {
+                "lambda": solution.penalty,
+                "direct_bias": measured.values["direct_bias_neutral"],
+                "direct_bias_refit": measured.values["direct_bias_own_subspace"],
+                **{f"{test.weat}_effect_size": test.effect_size for test in measured.weats.itertuples()},
+                **{name: scored.get(name, (np.nan,))[0] for name in BENCHMARKS},
+                "moved": float(moved),
+                "constrained": solution.constrained,
+            }
+        )
+    stages = [scores[stage].assign(stage=stage) for stage in (*STAGES, HARD_AUTHORS) if stage in scores]
+    return pd.concat(stages, ignore_index=True)[["stage", *scores[HARD].columns]], pd.DataFrame(path)

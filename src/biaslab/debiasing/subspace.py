@@ -82,10 +82,7 @@ def find_subspace(vectors: np.ndarray, defining_sets: Sequence[Sequence[int]], k
 def random_pair_shares(
     vectors: np.ndarray, n_pairs: int, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the variance explained by the ``min(n_pairs, d)`` components of random word pairs.
-
-    The words of the pairs of a draw are all different. Columns mean, ci_low, ci_high, of the central 95%.
-    """
+    """Return the variance explained by the components of random word pairs: its mean and central 95%."""
     if len(vectors) < 2 * n_pairs:
         raise InputError(
             f"{n_pairs} random pairs need {2 * n_pairs} words, but the embedding has {len(vectors)}"
@@ -101,8 +98,7 @@ def random_pair_shares(
 def random_unit_shares(n_vectors: int, dimension: int, draws: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return the variance explained by the components of random unit vectors, as `random_pair_shares`.
 
-    A vector represents the difference of a pair of words, so that none is centred; vectors are drawn
-    uniformly over all directions. The paper uses 1,000 draws of ten in 300 dimensions.
+    A vector represents the difference of a pair of words, so that none is centred.
     """
     shares = []
     for _ in range(draws):

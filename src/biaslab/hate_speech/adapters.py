@@ -63,11 +63,7 @@ class TextClassifier(Protocol):
 def load_classifier_of(
     reference: str, device: str = "auto", positive: str | None = None, option: str = "--positive"
 ) -> TextClassifier:
-    """Return the classifier of a reference: a folder, or ``MODULE:NAME`` of a function or object.
-
-    `positive` is the classifier's name of the positive class, by default 1. If there is no such class, the
-    error message names `option`.
-    """
+    """Return the classifier of a folder, or of ``MODULE:NAME``; `option` sets `positive`, for messages."""
     if Path(reference).is_dir():
         if is_plain_bert(Path(reference)):
             return load_folder(reference, device, positive, option)
@@ -91,10 +87,7 @@ def load_classifier_of(
 
 
 def is_plain_bert(folder: Path) -> bool:
-    """Return whether a folder has an uncased BERT of two labels, which is read strictly and supports SOC.
-
-    An unreadable folder counts as such a BERT; reading it then raises an error.
-    """
+    """Return whether a folder has an uncased BERT of two labels, which is read strictly and supports SOC."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         model_type, labels = config.get("model_type", "bert"), config.get("id2label") or (0, 1)
@@ -106,7 +99,7 @@ def is_plain_bert(folder: Path) -> bool:
         if keeps_case(folder):
             return False
     except (OSError, ValueError, AttributeError, TypeError):
-        return True
+        return True  # reading it raises an error
     return all(token == token.lower() or token.startswith("[") for token in tokens)
 
 

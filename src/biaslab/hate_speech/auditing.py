@@ -69,10 +69,7 @@ MEASURES = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "auc
 
 
 def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
-    """Return the performance of a classifier from logits and labels (1 or 0), (n,): one row a measure.
-
-    A share is `hits` of `n`, with the 95% Clopper-Pearson interval; F1 and AUC are no shares.
-    """
+    """Return the performance from logits and labels: a row a measure, with the interval of each share."""
     values = measure(scores, labels)._asdict()
     predicted, positive = np.asarray(scores) > 0, np.asarray(labels) == 1
     hits = int((predicted & positive).sum())
@@ -125,10 +122,7 @@ def labelled_bias(
 
 
 def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
-    """Return the share of news with an identifier that is classified negative, and its mean by identifier.
-
-    `news` is `labelled_bias` of texts that are all negative. A text with several identifiers counts for each.
-    """
+    """Return the accuracy on negative texts with an identifier, and its mean by identifier."""
     rates = news.set_index("identifier")["false_positive_rate"]
     each = rates.drop([ANY, NONE]).dropna()
     return 1 - rates[ANY], 1 - float(each.mean()) if len(each) else math.nan
@@ -153,8 +147,7 @@ def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
 def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
     """Return the probabilities of each word over t templates, from the logits of `fill_templates`.
 
-    Identifiers come before neutral words; both are sorted by falling mean probability. The difference is that
-    to the neutral words, with `_compare_changes` over templates, simultaneous for all identifiers.
+    The difference is that to the neutral words, simultaneous for all identifiers.
     """
     words, level = [*terms, *neutral], level_of_each(len(terms))
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
@@ -233,10 +226,7 @@ def audit(
     news: Sequence[str] | None = None,
     mask: Callable[[str], str] = str,
 ) -> Audited:
-    """Audit a classifier on a table of labelled texts, HateCheck's cases, templates, and news without hate.
-
-    `mask` is applied to the words in the table of words.
-    """
+    """Audit a classifier on labelled texts, HateCheck's cases, templates, and news without hate."""
     if len(terms) < 2:
         raise InputError("there is one identity term; name at least two, so that they can be compared")
     words = [*terms, *NEUTRAL_WORDS]
@@ -329,13 +319,10 @@ def explain_words(
 
 
 def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, float]:
-    """Return the interval of a mean change of probabilities, and the change detected with a power of 80%.
-
-    A change cannot exceed 1, so that the least detectable change is NaN above 1.
-    """
+    """Return the interval of a mean change of probabilities, and the change detected with a power of 80%."""
     low, high = np.clip(mean_interval(changes, level), -1, 1).tolist()
     least = find_least_mean(changes, level)
-    return low, high, least if least <= 1 else np.nan
+    return low, high, least if least <= 1 else np.nan  # no change exceeds 1
 
 
 def _identifiers(
@@ -390,8 +377,7 @@ def _identifiers(
 def _functionalities(scores: np.ndarray, cases: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Return `functionality_table`, with simultaneous intervals and p-values adjusted for all rows.
 
-    The null hypothesis is no difference to all other functionalities. least_difference is the decrease of the
-    pass rate that is detected with a power of 80% (NaN: too few cases).
+    The null hypothesis is no difference to all other functionalities. least_difference: with a power of 80%.
     """
     table = functionality_table(scores, cases["label"], cases["functionality"])
     is_right = (np.asarray(scores) > 0) == (cases["label"].to_numpy() == 1)

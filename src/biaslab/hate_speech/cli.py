@@ -401,19 +401,16 @@ def _bars() -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function that shows progress on a terminal: one bar with the remaining time for each task."""
     from tqdm import tqdm
 
-    bars: dict[str, tqdm] = {}
+    name, bar = "", tqdm(disable=True)
 
     def show(what: str, done: int, n: int) -> None:
-        if what not in bars:
-            close()
-            bars[what] = tqdm(total=n, initial=done, desc=what, unit="", disable=None)
-        bars[what].update(done - bars[what].n)
-
-    def close() -> None:
-        for bar in bars.values():
+        nonlocal name, bar
+        if what != name:
             bar.close()
+            name, bar = what, tqdm(total=n, initial=done, desc=what, unit="", disable=None)
+        bar.update(done - bar.n)
 
     try:
         yield show
     finally:
-        close()
+        bar.close()

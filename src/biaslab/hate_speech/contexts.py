@@ -7,9 +7,11 @@ around the phrase, x_δ in Eq. 1. Occlusion (OC) replaces no neighbours.
 from dataclasses import dataclass
 
 import numpy as np
+import pydantic.dataclasses
 import torch
 
 from biaslab.core.errors import InputError
+from biaslab.core.settings import PYDANTIC, Count, Natural
 from biaslab.hate_speech.settings import TrainingContexts
 from biaslab.text.language_model import BiGRU, sample
 from biaslab.text.tokens import Tokenizer
@@ -31,12 +33,12 @@ class Occurrences:
         return Occurrences(self.row[which], self.start[which], self.end[which])
 
 
-@dataclass(frozen=True)
+@pydantic.dataclasses.dataclass(frozen=True, config=PYDANTIC)
 class ContextSettings:
     """Settings for drawing the neighbours of a phrase."""
 
-    radius: int  # tokens to replace on each side; 0 for none (OC)
-    samples: int  # number of drawn contexts
+    radius: Natural  # tokens to replace on each side; 0 for none (OC)
+    samples: Count  # number of drawn contexts
     add_itself: bool = False  # whether to add the original context
     # Whether the left neighbours are drawn given the right ones. The authors' code draws both sides given
     # only the phrase, so that the sides may not fit together.
@@ -44,12 +46,6 @@ class ContextSettings:
     # Whether special tokens have probability zero. The authors' code draws them, and a drawn [CLS] or [SEP]
     # becomes a [PAD] that the classifier attends to.
     exclude_specials: bool = True
-
-    def __post_init__(self) -> None:
-        if self.radius < 0:
-            raise InputError(f"radius: {self.radius} is negative; write 0 for OC or a number of tokens")
-        if self.samples < 1:
-            raise InputError(f"samples: {self.samples} is too few; draw at least one context")
 
     @property
     def n_contexts(self) -> int:

@@ -100,10 +100,7 @@ def prediction_table(seed: int, name: str, scores: np.ndarray) -> pd.DataFrame:
 def read_splits(
     source: Source, seed: int, say: Callable[[str], None] = lambda _: None
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables train, validation and test of a corpus: columns text, label, row.
-
-    All classifiers of a run share random split number 0. `say` receives a sentence on omitted texts.
-    """
+    """Return train, validation and test (text, label, row); all classifiers of a run share random split 0."""
     return source.parts(lambda table: split(table, source, seed, 0), say=say)
 
 
@@ -150,10 +147,7 @@ def prepare(
     seed: int,
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Write the texts of a corpus, its probes, and the test sets of other corpora as tokens.
-
-    Linear models are trained on all texts, regardless of the limit for training.
-    """
+    """Write the texts of a corpus, its probes, and the test sets of other corpora as tokens."""
     tables = read_splits(source, seed, say=say)
     sets = {name: tokenize(table, folder.tokenizer) for name, table in tables.items()}
     used = {
@@ -192,9 +186,8 @@ def read_probes(
 ) -> dict[str, pd.DataFrame]:
     """Read the further sets of texts: text, label, row and their metadata, "" for columns that a set lacks.
 
-    News with an identifier that is not in `terms` are left out, as in the paper (Section 6.1). If a set has
-    more than `limit` texts, `limit` texts are drawn. The draw keeps the share of each functionality and
-    label, or of each identifier in news.
+    News with an identifier that is not in `terms` are left out, as in the paper (Section 6.1). A draw of
+    `limit` texts keeps the share of each functionality and label, or of each identifier in news.
     """
     tables = {name: read_news(file) if name == NEWS else read_hatecheck(file) for name, file in files.items()}
     if NEWS in tables:

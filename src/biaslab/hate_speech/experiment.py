@@ -98,11 +98,10 @@ def evaluate_encoders(
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Test the trainings `numbers` of methods that fine-tune the encoder, and measure these methods.
+    """Write the predictions of trainings, the importance of identifiers in the test set, and measures.
 
-    The tests are predictions, and the importance of identifiers in the test set (OC, and SOC in `contexts`),
-    except for methods that remove identifiers. `seed` is the seed of the run, so that contexts are the same
-    for every classifier. `regularization` has the contexts used in training.
+    `seed` is the seed of the run, so that contexts are the same for every classifier. `regularization`
+    has the contexts used in training.
     """
     make_deterministic(threads)
     device = choose_device("auto")
@@ -148,10 +147,7 @@ def explain_methods(
     say: Callable[[str], None] = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Explain the first classifier of each method on the words of `n` test sentences, and on `sentences`.
-
-    Contexts are the same for every classifier.
-    """
+    """Explain the first classifier of each method on the words of `n` test sentences, and on `sentences`."""
     make_deterministic(threads)
     device = choose_device("auto")
     texts = list(read_texts(sentences)["text"])

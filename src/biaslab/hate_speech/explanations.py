@@ -124,10 +124,7 @@ class Explainer:
     max_tokens: int = MAX_TOKENS
 
     def explain_words(self, tokens: Tokens, rows: Sequence[int]) -> pd.DataFrame:
-        """Explain every word of the sentences `rows`: columns row, position in the sentence, word, and phi.
-
-        Every sentence has its own random stream. Sentences of similar length are scored together.
-        """
+        """Explain every word of the sentences `rows`: columns row, position in the sentence, word, phi."""
         rows = np.asarray(rows, np.int64)
         rows = rows[np.argsort(tokens.lengths[rows], kind="stable")]
         types = {"row": np.int64, "position": np.int64, "word": str, "phi": np.float64}
@@ -245,7 +242,7 @@ def _chunks(lengths: np.ndarray, per_token: int, max_tokens: int) -> Iterator[tu
         yield begin, len(lengths)
 
 
-_SURE = 13.8155  # the logit of a probability of 1 - 1e-6
+_SURE = 13.8155  # the logit of a probability of 1 - 1e-6; some classifiers return 0 or 1
 
 
 def explain_by_leaving_out(
@@ -253,10 +250,7 @@ def explain_by_leaving_out(
     sentences: Sequence[str],
     progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> list[Explained]:
-    """Explain sentences for any classifier: φ of a phrase is the fall of the score if it is left out.
-
-    Scores are clipped to the logits of 1e-6 and 1 - 1e-6, because some classifiers return 0 or 1.
-    """
+    """Explain sentences for any classifier: φ of a phrase is the fall of the score if it is left out."""
 
     def scores(texts: Sequence[str]) -> np.ndarray:
         return np.clip(classifier.scores(texts), -_SURE, _SURE)

@@ -88,9 +88,8 @@ def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) 
 
 
 def collapse(levels: Sequence[Iterable[Sequence[float]]]) -> list[list[Phrase]]:
-    """Return the levels of a tree: every phrase once, at its height above the words.
+    """Return the levels of a tree: every phrase once, one level above its highest part, above the words.
 
-    A phrase of several words is one level above its highest part. A phrase of single words is at level 1.
     Single words are at level 0 only. (The published code shows a phrase at no level if all its words joined
     in the same step.)
     """

@@ -88,11 +88,7 @@ def fit_logistic(X: scipy.sparse.csr_array, labels: np.ndarray, negative_weight:
 
 
 def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | None = None) -> pd.DataFrame:
-    """Return the `n_top` features with the largest weights, and all identifiers, by rank.
-
-    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4). Identifiers in no
-    training text come last, with missing weight and rank.
-    """
+    """Return the `n_top` largest weights and all identifiers, by rank; last, identifiers in no text."""
     order = np.argsort(-linear.weights, kind="stable")
     table = pd.DataFrame({"term": linear.terms[order], "weight": linear.weights[order]})
     table["rank"] = pd.array(np.arange(1, len(table) + 1), "Int64")
@@ -118,8 +114,7 @@ def removal_curve(
 ) -> pd.DataFrame:
     """Return F1 on `test` and accuracy on `news` after removing k identifiers, for every k.
 
-    News are negative; `news_identifiers`, (n,), has the identifier for which each was drawn. The features are
-    binary. At most `n_subsets` distinct subsets are drawn for every k, fewer if fewer exist.
+    `news_identifiers`, (n,), has the identifier for which each negative text of `news` was drawn.
     """
     ids = np.array(list(identifier_ids.values()), dtype=np.int64)
     vectorizer = CountVectorizer(binary=True)
@@ -185,10 +180,7 @@ class LinearEffort:
 
 
 def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]) -> None:
-    """Write the predictions, weights, removals and splits of the linear models of a corpus.
-
-    The removals have no rows if news are missing.
-    """
+    """Write the predictions, weights, removals and splits of the linear models of a corpus."""
     train, test = folder.splits[TRAIN], folder.splits[TEST]
     for model in LINEAR:
         linear = fit_linear(_read(folder, train.tokens, model), train.labels, effort.negative_weight)

@@ -110,9 +110,8 @@ def count_work(
 ) -> pd.DataFrame:
     """Return the number of tokens that each method reads in a step, averaged over one epoch.
 
-    A sentence is read once for the classification loss. For each regularized identifier it is read twice in
-    every context, with and without the identifier. Repeated sentences count each time, padding does not.
-    Column ratio is relative to the first method.
+    A regularized identifier is read twice in every context, with and without it. Repeated sentences count
+    each time, padding does not. Column ratio is relative to the first method.
     """
     n_steps = -(-len(tokens) // batch_size)
     occurrences = np.add.reduceat(np.isin(tokens.ids, ids).astype(np.int64), tokens.offsets[:-1])
@@ -140,8 +139,7 @@ class Difference(NamedTuple):
 def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
     """Return the paired t-test of values against a baseline's values, one value a seed.
 
-    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs, and if all
-    differences are equal, as for deterministic methods: without variation over seeds there is no test.
+    There is no test without variation over seeds, as for deterministic methods.
     """
     pairs = np.array([values, baseline], dtype=np.float64)
     pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]

@@ -50,9 +50,8 @@ MEASURES = Metrics._fields[2:]
 def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None = None) -> Metrics:
     """Return the measures of one classifier on one set of texts, from logits (n,) and labels (n,), 1 or 0.
 
-    If no text is classified as positive, precision and F1 are 0 (scikit-learn's ``zero_division=0``). If no
-    text is positive, they and recall are NaN. The macro accuracy is the unweighted mean of the accuracies of
-    the `identifiers` for which the texts were drawn.
+    Precision and F1 without positive predictions are 0 (scikit-learn's ``zero_division=0``). The macro
+    accuracy is the unweighted mean of the accuracies of the `identifiers` for which the texts were drawn.
     """
     scores, labels = check_scored(scores, labels)
     predicted = scores > 0

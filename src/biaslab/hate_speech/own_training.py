@@ -59,10 +59,7 @@ class Trained:
 
 
 def split(table: pd.DataFrame, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of a table for training, and the rows for choosing the best weights.
-
-    If the table has a column group, texts of the same group stay together, and `share` refers to groups.
-    """
+    """Return the rows of a table for training and for choosing the best weights; groups stay together."""
     if not 0 < share < 1:
         raise InputError(f"the share {share:g} for validation is not between 0 and 1; write 0.1 for instance")
     rng, shares, labels = stream(seed, "split"), (1 - share, share), table["label"].to_numpy()
@@ -90,10 +87,9 @@ def train_own(
     device: torch.device,
     progress: Progress = lambda what, done, n: None,
 ) -> Trained:
-    """Train a classifier on a table of `read_labelled`; an interrupted training resumes.
+    """Train a classifier on a table of `read_labelled`; an interrupted training resumes from its checkpoint.
 
-    The folder `out` is one that transformers reads, with the history, the settings and, for SOC, the language
-    model. A checkpoint exists until the training is complete.
+    The folder `out` is one that transformers reads, with the history and, for SOC, the language model.
     """
     if not method.is_encoder:
         raise InputError(

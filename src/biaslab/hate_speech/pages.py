@@ -87,10 +87,7 @@ def show_training(page: "Console", trained: "Trained", out: Path) -> None:
 
 
 def to_terminal(explained: Explained, scale: float | None = None, width: int = 100) -> Text:
-    """Return the explanation as rich text, one line a level, with each word aligned over all lines.
-
-    A sentence longer than `width` is wrapped into blocks below each other.
-    """
+    """Return the explanation as rich text: a line a level, words aligned, in blocks of at most `width`."""
     scale = scale or scale_of([explained])
     starts = [0]
     for word in explained.words:

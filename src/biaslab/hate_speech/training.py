@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,9 +65,8 @@ def train(
 ) -> pd.DataFrame:
     """Train a classifier and return its history, with the columns `HISTORY`.
 
-    The model gets the weights of the best validation, or the last weights if no F1 is above 0. Every
-    validation writes `checkpoint`, and training resumes from an existing one. After every step, `progress`
-    receives the number of steps done and the maximum number of steps.
+    The model gets the weights of the best validation, or the last weights if no F1 is above 0. After every
+    step, `progress` receives the number of steps done and the maximum number of steps.
     """
     method = regularization.method
     if not method.is_encoder:
@@ -87,15 +85,14 @@ def train(
         tokens.append(language_model.token_ids.cpu().numpy())
     with compact_embeddings(model, np.unique(np.concatenate(tokens))):
         run = _Run(model, data, settings, regularization, seed)
-        saved = load_checkpoint(checkpoint, identity) if checkpoint else None
-        if saved:
-            run.restore(*saved)
+        if checkpoint:
+            run.resume(checkpoint, identity)
         while run.patience.halvings < settings.halvings and run.step < run.validations[-1]:
             run.take_step()
             if run.step in run.validations:
                 run.validate()
                 if checkpoint:
-                    save_checkpoint(checkpoint, identity, run.state(), run.tensors())
+                    run.save(checkpoint, identity)
             if progress is not None:
                 progress(run.step, run.validations[-1])
         run.set_weights(run.best)
@@ -104,10 +101,7 @@ def train(
 
 
 def validation_steps(n: int, settings: TrainingSettings) -> list[int]:
-    """Return the numbers of steps before each validation of a training on `n` sentences, and in all.
-
-    If a training has fewer steps than ``validate_every``, it is validated after every epoch.
-    """
+    """Return the numbers of steps before each validation of a training on `n` sentences, and in all."""
     steps_per_epoch = math.ceil(n / settings.batch_size)
     n_steps = settings.epochs * steps_per_epoch
     every = settings.validate_every if settings.validate_every <= n_steps else steps_per_epoch
@@ -196,28 +190,45 @@ class _Run:
         values = [self.step, epoch, self._rate, loss, regularizer]
         self.history.append([*values, precision, recall, f1, self.patience.halvings, is_best])
 
-    def state(self) -> dict[str, Any]:
-        """Return the state of the training after a validation, as JSON types."""
-        return {"step": self.step, "patience": dataclasses.asdict(self.patience), "history": self.history}
-
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """Return all tensors of the training by name."""
+    def save(self, path: Path, identity: Mapping[str, Any]) -> None:
+        """Write a checkpoint atomically; `identity` has the values that determine the training, as JSON."""
+        state = {"step": self.step, "patience": dataclasses.asdict(self.patience), "history": self.history}
         parts = {
             "model": dict(self._model.named_parameters()),
             "optimizer": self._optimizer.state(),
             "best": self.best,
         }
-        return {f"{part}.{name}": t for part, group in parts.items() for name, t in group.items()}
+        tensors = {
+            f"{part}.{name}": tensor.detach().cpu().contiguous()
+            for part, group in parts.items()
+            for name, tensor in group.items()
+        }
+        header = json.dumps({"identity": dict(identity), "state": state}, sort_keys=True)
+        with atomic_path(path) as temporary:
+            save_file(tensors, temporary, metadata={HEADER: header})
 
-    def restore(self, state: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
-        """Resume from a saved `state` and `tensors`."""
-        self.step, self.history = state["step"], state["history"]
-        self.patience = Patience(**state["patience"])
+    def resume(self, path: Path, identity: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint, if it exists; refuse the checkpoint of another training."""
+        if not path.exists():
+            return
         parts: dict[str, dict[str, torch.Tensor]] = {"model": {}, "optimizer": {}, "best": {}}
-        for key, tensor in tensors.items():
-            part, _, name = key.partition(".")
-            parts[part][name] = tensor.to(self._model.device)
-        self.best = parts["best"]
+        try:
+            with safe_open(path, framework="pt") as file:
+                header = json.loads((file.metadata() or {})[HEADER])
+                stored, state = header["identity"], header["state"]
+                for name in sorted(stored.keys() | identity.keys()):
+                    if stored.get(name) != identity.get(name):
+                        raise InputError(
+                            f"{path}: checkpoint of a training with {name} = {stored.get(name)}, not"
+                            f" {identity.get(name)}; remove it to start over, or train as it was begun"
+                        )
+                for key in file.keys():  # noqa: SIM118
+                    part, _, name = key.partition(".")
+                    parts[part][name] = file.get_tensor(key).to(self._model.device)
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}: not a readable checkpoint; remove it to start over") from error
+        self.step, self.history = state["step"], state["history"]
+        self.patience, self.best = Patience(**state["patience"]), parts["best"]
         self._optimizer.load(parts["optimizer"])
         self.set_weights(parts["model"])
 
@@ -235,38 +246,3 @@ def _digest(arrays: Iterable[np.ndarray]) -> str:
         digest.update(f"{array.dtype}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()[:16]
-
-
-def save_checkpoint(
-    path: str | os.PathLike,
-    identity: Mapping[str, Any],
-    state: Mapping[str, Any],
-    tensors: Mapping[str, torch.Tensor],
-) -> None:
-    """Write a checkpoint atomically; `identity` has the values that determine the training, as JSON."""
-    header = json.dumps({"identity": dict(identity), "state": dict(state)}, sort_keys=True)
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with atomic_path(path) as temporary:
-        save_file(plain, temporary, metadata={HEADER: header})
-
-
-def load_checkpoint(
-    path: str | os.PathLike, identity: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
-    """Return the state and the tensors of a training, on the CPU; None if there is no checkpoint."""
-    path = Path(path)
-    if not path.exists():
-        return None
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {})[HEADER])
-            stored = header["identity"]
-            for name in sorted(stored.keys() | identity.keys()):
-                if stored.get(name) != identity.get(name):
-                    raise InputError(
-                        f"{path}: checkpoint of a training with {name} = {stored.get(name)}, not"
-                        f" {identity.get(name)}; remove it to start over, or train as it was begun"
-                    )
-            return header["state"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: not a readable checkpoint; remove it to start over") from error

@@ -75,9 +75,7 @@ class Audit:
 def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference: str | None = None) -> Audit:
     """Measure the top k of every list of a file as it is, and re-ranked if there are scores.
 
-    The order is by the column of ranks, else by the scores, else by position in the file. Refuse files that
-    cannot show a difference: one candidate, one value, or all candidates in the top. `reference` is the value
-    that all others are compared with, by default the value with the highest selection rate.
+    The order is by the column of ranks, else by the scores, else by position in the file.
     """
     check_k(k)
     if registry.algorithm(algorithm).needs_protected:

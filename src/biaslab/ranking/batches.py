@@ -14,9 +14,7 @@ def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int 
     """Rank many lists by every algorithm and measure the top k of each ranking.
 
     scores (n_lists, m, c) are the scores of c candidates per value, best first; the lower value wins ties.
-    desired is (n_lists, m). Lists with fewer than k candidates are ranked entirely. The result does not
-    depend on the threads: (n_lists, 5, 6) float64, by list, algorithm (in the order of `ALGORITHMS`) and
-    measure (in the order of `MEASURES`).
+    desired is (n_lists, m). Return (n_lists, 5, 6), by list, algorithm and measure.
     """
     from biaslab.core.jit import set_threads
     from biaslab.ranking._kernels import MEASURE_LISTS

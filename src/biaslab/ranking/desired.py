@@ -58,11 +58,7 @@ def _shares_of_all(desired: str, source: ListFile) -> dict[str, float] | None:
 
 
 def read_shares(path: str | os.PathLike) -> dict[str, float]:
-    """Read desired shares from a file, divided by their sum (near one) and sorted by value.
-
-    A ``.csv`` or ``.tsv`` table has the columns value and share, a ``.yaml`` file has lines ``value: share``.
-    A share is a number or a fraction (``1/3``).
-    """
+    """Read desired shares (numbers or fractions), divided by their sum (near one) and sorted by value."""
     path = Path(path)
     if path.suffix.lower() in _YAML:
         mapping = read_yaml(path)

@@ -40,10 +40,7 @@ def utilities(rankings: Rankings) -> np.ndarray:
 
 
 def relevance_shares(rankings: Rankings) -> np.ndarray:
-    """Return the share of each group in the relevance of known values in its list, (G,) float64.
-
-    NaN if a known candidate's score is negative, if the list has no relevance, and without scores.
-    """
+    """Return the share of each group in the relevance of known values in its list, (G,) float64."""
     groups = rankings.pools.groups
     if rankings.pools.scores is None:
         return np.full(len(groups.counts), np.nan)
@@ -69,10 +66,7 @@ def disparate_impact(rankings: Rankings) -> np.ndarray:
 
 
 def awrf(rankings: Rankings) -> np.ndarray:
-    """Return attention-weighted rank fairness: 1 - the divergence from the desired shares, (n_lists,).
-
-    Shares are of the attention to known values.
-    """
+    """Return 1 - the divergence of the shares of attention to known values from the desired, (n_lists,)."""
     groups = rankings.pools.groups
     shares, desired = groups.shares(rankings.by_group(rankings.attention)), groups.desired
     middle = (shares + desired) / 2

@@ -89,9 +89,7 @@ def rank_pools(pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Re-rank lists by FA*IR; omit candidates with an unknown value.
 
     Each place goes to the best candidate left, or to the best protected candidate if the prefix would
-    otherwise have fewer than the adjusted minimum. A list has at most as many places as candidates with a
-    known value. Return the candidates, list after list, and for each list the number of places that missed
-    the minimum because no protected candidate was left.
+    otherwise have fewer than the adjusted minimum. Return as the function ``rank`` of `registry.Algorithm`.
     """
     from biaslab.ranking import _fa_ir_kernels
 

@@ -82,10 +82,7 @@ def search_all(algorithm: str, max_values: int, max_denominator: int) -> pd.Data
 
 
 def write_search(out: Path, limit: tuple[int, ...] = (6, 18), sort_limit: tuple[int, ...] = (4, 12)) -> None:
-    """Write the number of distributions that each algorithm violates.
-
-    Limits are the largest number of values and denominator; DetConstSort is slower and has its own limit.
-    """
+    """Write the number of distributions that each algorithm violates; DetConstSort has its own limit."""
     limits = dict.fromkeys(FAIR, limit) | {"det_const_sort": sort_limit}
     write_tsv(
         out, pd.concat([search_all(name, *limit_) for name, limit_ in limits.items()], ignore_index=True)

@@ -8,10 +8,7 @@ from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top
 
 
 def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Re-rank lists like ``algorithms.rerank_report``, without candidates with an unknown value.
-
-    Return the candidates, list after list, and for each list the number of places that went to another value.
-    """
+    """Re-rank lists like ``algorithms.rerank_report``, without unknown values; see `fa_ir.rank_pools`."""
     from biaslab.ranking._list_kernels import rank_lists
 
     groups = pools.groups
@@ -34,9 +31,8 @@ def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.n
 def measure(rankings: Rankings) -> np.ndarray:
     """Return ``measures.MEASURES`` of rankings, (n_lists, 6) float64, in their order.
 
-    Candidates with an unknown value are in no share: shares and floors are of the known candidates in a
-    prefix, and NDKL ignores prefixes without known candidates. Without scores, or with a score below 0,
-    NDCG is NaN.
+    Shares and floors are of the known candidates in a prefix; NDKL ignores prefixes without any. Without
+    scores, or with a score below 0, NDCG is NaN.
     """
     from biaslab.ranking._list_kernels import measure_lists
 

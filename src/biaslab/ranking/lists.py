@@ -76,10 +76,7 @@ class Lists:
 
 
 class ListFile:
-    """A file of candidates with checked columns.
-
-    A ``.csv`` (commas), ``.tsv`` (tabs) or ``.parquet`` file with a header; the rows of a list are adjacent.
-    """
+    """A .csv, .tsv or .parquet file of candidates with checked columns; the rows of a list are adjacent."""
 
     def __init__(self, path: str | os.PathLike, columns: Columns):
         self.path, self.columns = Path(path), columns
@@ -290,10 +287,7 @@ class ListFile:
         return np.array(truth, dtype=bool)[text.indices.to_numpy()]
 
     def _text(self, table: pa.Table, column: str, unknown: Sequence[str] | None = None) -> pa.Array:
-        """Return a column as text; refuse empty fields unless they mark unknown values.
-
-        Only the column of an attribute has a list of `unknown` values.
-        """
+        """Return a column as text; refuse empty fields, except unknown values of an attribute."""
         try:
             text = table[column].cast(pa.string()).combine_chunks()
         except pa.ArrowException as error:
@@ -369,10 +363,7 @@ def _is_number(text: object) -> bool:
 
 
 def _write_text(file: BinaryIO, table: pa.Table, delimiter: str) -> None:
-    """Write the rows of a table as UTF-8 lines; missing values become empty.
-
-    Quote only values that contain a delimiter, a quote or a line end.
-    """
+    """Write the rows of a table as UTF-8 lines; missing values become empty."""
     for batch in table.to_batches(max_chunksize=_WRITTEN_ROWS):
         columns = []
         for column in batch.columns:

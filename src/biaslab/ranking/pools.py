@@ -181,10 +181,7 @@ def members_of(starts: np.ndarray, blocks: np.ndarray) -> np.ndarray:
 
 
 def top(pools: Pools, k: int, order: np.ndarray | None = None) -> Rankings:
-    """Return the top k of each list.
-
-    `order`: all candidates, (n,) int64, list after list, by default sorted by score.
-    """
+    """Return the top k of each list; `order` has all candidates, list after list, by default by score."""
     order = pools.by_score if order is None else order
     n_places = np.minimum(pools.sizes, k)
     return Rankings(pools, n_places, order[places_of(n_places) + np.repeat(pools.offsets[:-1], n_places)])

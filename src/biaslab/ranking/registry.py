@@ -80,11 +80,9 @@ def algorithm(name: str) -> Algorithm:
 
 
 def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
-    """Re-rank the top k of each list.
+    """Re-rank the top k of each list; also return the second result of ``Algorithm.rank``.
 
-    A candidate with an unknown value keeps the place by score; the algorithm orders all others among the
-    remaining places. Also return, for each list, the number of places that miss the algorithm's target for
-    lack of candidates.
+    A candidate with an unknown value keeps the place by score.
     """
     best = top(pools, k)
     is_known = best.groups != UNKNOWN
@@ -96,8 +94,7 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
 def mean_of(name: str, values: np.ndarray) -> dict[str, float]:
     """Return the mean of a measure over lists, without lists in which it is infinite or undefined.
 
-    n_lists, n_left_out, mean, ci_low, ci_high: by Student's t over lists, by Clopper and Pearson for a share;
-    NaN for too few lists.
+    The interval is Student's over lists, for a share that of Clopper and Pearson.
     """
     finite = values[np.isfinite(values)]
     if MEASURES[name].is_share:

@@ -26,13 +26,10 @@ def rerank_file(
     algorithm: str,
     settings: Settings | None = None,
 ) -> np.ndarray:
-    """Write the re-ranked top k of every list of a file, in the order of the file.
+    """Write the re-ranked top k of every list of a file, with the new rank and the old rank by score.
 
-    `out` receives the top k of each list in the new order: all columns of the input, the new rank, and the
-    old rank by score (of equal scores the earlier row is better). `desired` is one of ``desired.KINDS`` or a
-    file of shares, `algorithm` one of ``registry.ALGORITHMS``; `settings` have the protected value and the
-    significance of FA*IR. Return for each list, (n_lists,), the number of places that miss the algorithm's
-    target because a value ran out of candidates.
+    `desired` is one of ``desired.KINDS`` or a file of shares. Return for each list, (n_lists,), the number of
+    places that miss the algorithm's target because a value ran out of candidates.
     """
     settings = settings or Settings()
     check_k(k)

@@ -82,10 +82,7 @@ def write_simulation(
 
 
 def draw(m: int, n_lists: int, candidates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draw scores (n_lists, m, candidates), the best of each value first, and desired shares (n_lists, m).
-
-    Scores are uniform on [0, 1); shares are uniform draws divided by their sum in each list.
-    """
+    """Draw scores (n_lists, m, candidates), the best of each value first, and desired shares (n_lists, m)."""
     desired = rng.random((n_lists, m))
     desired /= desired.sum(axis=1, keepdims=True)
     scores = rng.random((n_lists, m, candidates))

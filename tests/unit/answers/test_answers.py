@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from biaslab.answers import Answer, Section, check_answer, dots, names_of, write_answer
-from biaslab.core.errors import InputError
 from biaslab.core.stats import holm
 from pages import Page
+from refusals import refused
 
 HOSTILE = "<script>alert(1)</script> $x_$ " + "long " * 20
 
@@ -64,7 +64,7 @@ def test_files_of_somebody_else_are_kept(tmp_path):
     (tmp_path / "b.html").write_text("<html>mine</html>")
     for stem in ("b", "c"):
         (tmp_path / "c.json").mkdir(exist_ok=True)
-        with pytest.raises(InputError, match="is there, and no answer of biaslab; choose another --out"):
+        with refused("is there, and no answer of biaslab; choose another --out"):
             check_answer(tmp_path / stem)
     assert (tmp_path / "b.html").read_text() == "<html>mine</html>"
 

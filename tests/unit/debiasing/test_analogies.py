@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.core.errors import InputError
 from biaslab.debiasing import analogies
 from biaslab.debiasing.analogies import generate_analogies, solve_analogies
 from debiasing_data import unit_vectors
 from naive import debiasing as naive
 from properties import examples
+from refusals import refused
 
 WORDS = [f"w{i}" for i in range(60)]
 
@@ -104,5 +104,5 @@ def test_unknown_words_have_the_given_vector_and_exclude_no_answer():
     ],
 )
 def test_a_zero_direction_or_distance_is_refused(direction, distance, message):
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         generate_analogies(unit_vectors(0, 60, 4), WORDS, direction, max_distance=distance)

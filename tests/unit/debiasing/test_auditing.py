@@ -1,4 +1,4 @@
-"""The audit of embeddings: planted bias against random directions, remaining bias, refused inputs."""
+"""The commands: audits of planted bias against random directions, what apply writes, refused inputs."""
 
 import dataclasses
 import json
@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from gensim.models import KeyedVectors
 
 import pages
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WordSets, in_vocabulary
-from biaslab.core.errors import InputError
+from biaslab.core.io import write_npz
 from biaslab.debiasing import auditing
 from biaslab.debiasing.methods import debias
 from biaslab.debiasing.report.audited import answer
@@ -19,9 +20,11 @@ from biaslab.debiasing.settings import COMPARED, Settings
 from biaslab.debiasing.word_lists import match_case
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
-from biaslab.embeddings.vocabulary import AnyCase
-from debiasing_data import JOBS, WORDS, options_of, vectors, write_lists
+from biaslab.embeddings.vocabulary import AnyCase, digest_words
+from debiasing_data import JOBS, PAIRS, WORDS, options_of, vectors, write_lists
+from refusals import refused
 
+BIASED = vectors(1.5)
 TEST = WordSets(
     "jobs",
     "These jobs and those",
@@ -32,7 +35,6 @@ TEST = WordSets(
 
 
 def write_files(folder):
-    """Write an embedding that is biased and one that is not; return the files of the word lists."""
     for name, lean in (("biased", 1.5), ("plain", 0.02)):
         write_embedding(folder / f"{name}.txt", WORDS, vectors(lean), "word2vec")
     return write_lists(folder)
@@ -65,7 +67,7 @@ def test_a_planted_bias_stands_out_and_none_does_not(both):
 
 
 def test_words_with_zero_vectors_are_named_and_change_no_other_number(files):
-    zero = vectors(1.5)
+    zero = BIASED.copy()
     zero[[WORDS.index("job2"), WORDS.index("word7")]] = 0
     kept = zero.any(axis=1)
     write_embedding(files[0].parent / "zero.txt", WORDS, zero, "glove")
@@ -121,23 +123,8 @@ def test_corrected_p_values_are_of_all_embeddings(both):
 def test_too_few_occupations_are_refused(files):
     few = {"name": "few", "title": "t", "source": "s", "words": [*JOBS[:3], "lost"]}
     files[2].write_text(yaml.safe_dump(few))
-    with pytest.raises(InputError, match=r"biased\.txt: the embedding has 3 of the neutral occupations"):
+    with refused(r"biased\.txt: the embedding has 3 of the neutral occupations"):
         audited(files, "biased")
-
-
-@pytest.mark.parametrize("method", COMPARED)
-def test_apply_writes_what_every_method_makes_of_an_embedding(files, method, biaslab):
-    folder, rng = files[0].parent, np.random.default_rng(4)
-    rows = rng.normal(scale=0.25, size=(140, 100)).astype(np.float32)  # INLP needs so many
-    rows[:80, :30] = vectors(1.5)
-    words = [*WORDS, *(f"more{i}" for i in range(60))]
-    write_embedding(folder / "biased.txt", words, rows, "word2vec")
-    options = [*options_of(files), "--method", method, "--seed", "2", "--out", folder / "new.txt"]
-    assert biaslab("debiasing", "apply", folder / "biased.txt", *options)[0] == 0
-    experiment, _ = auditing.read_own(folder / "biased.txt", files, Settings(seed=2))
-    found = read_unit_embedding(folder / "new.txt")
-    np.testing.assert_allclose(found.vectors, debias(method, experiment), atol=1e-6)
-    np.testing.assert_allclose(found.lengths, experiment.embedding.lengths, rtol=1e-5)
 
 
 @pytest.mark.parametrize("decimals", [None, 4])
@@ -180,3 +167,134 @@ def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, mo
     repeated = "plain.txt: the embedding is repeated; give each embedding once"
     assert repeated in run(2, "plain.txt", "plain.txt")
     assert "jobs: two tests have this name" in run(2, *both, "--weat", "w.yaml", "--weat", "w.yaml")
+
+
+# --- biaslab debiasing apply
+
+
+@pytest.fixture
+def embedding(files):
+    return files[0].parent / "biased.txt"
+
+
+@pytest.fixture
+def options(files):
+    return options_of(files)
+
+
+@pytest.fixture
+def apply(biaslab):
+    """Return a function that calls the command and returns its output, or its only line of an error."""
+
+    def call(*arguments, code=0):
+        found, output, error = biaslab("debiasing", "apply", *arguments)
+        assert found == code
+        assert "Traceback" not in error
+        assert [line.startswith("biaslab: ") for line in error.splitlines()].count(True) == (code > 0)
+        return error.splitlines()[-1] if code else output
+
+    return call
+
+
+@pytest.mark.parametrize("method", COMPARED)
+def test_apply_writes_what_every_method_makes_of_an_embedding(apply, files, method):
+    folder, rng = files[0].parent, np.random.default_rng(4)
+    rows = rng.normal(scale=0.25, size=(140, 100)).astype(np.float32)  # INLP needs so many
+    rows[:80, :30] = BIASED
+    words = [*WORDS, *(f"more{i}" for i in range(60))]
+    write_embedding(folder / "biased.txt", words, rows, "word2vec")
+    options = [*options_of(files), "--method", method, "--seed", "2", "--out", folder / "new.txt"]
+    apply(folder / "biased.txt", *options)
+    experiment, _ = auditing.read_own(folder / "biased.txt", files, Settings(seed=2))
+    found = read_unit_embedding(folder / "new.txt")
+    np.testing.assert_allclose(found.vectors, debias(method, experiment), atol=1e-6)
+    np.testing.assert_allclose(found.lengths, experiment.embedding.lengths, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "binary"), [("hard.txt", False), ("hard.bin", True)])
+def test_hard_debiasing_is_read_by_gensim(apply, embedding, options, tmp_path, name, binary):
+    said = apply(embedding, *options, "--out", tmp_path / name)
+    assert f"{tmp_path / name}: {len(WORDS)} words; biaslab debiasing audit" in said
+    keyed = KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=binary)
+    assert keyed.index_to_key == WORDS
+    lengths = np.linalg.norm(keyed.vectors, axis=1)
+    np.testing.assert_allclose(lengths, np.linalg.norm(BIASED, axis=1), rtol=1e-6)
+    for first, second in PAIRS[:2]:
+        for word in ("job3", "word3"):
+            assert keyed.similarity(word, first) == pytest.approx(keyed.similarity(word, second), abs=1e-6)
+    for word in ("word0", "her", "son"):  # specific, and of a defining set: never neutral
+        np.testing.assert_allclose(keyed[word], BIASED[WORDS.index(word)], rtol=1e-5)
+
+
+def test_soft_debiasing_goes_with_lambda(apply, embedding, options, tmp_path):
+    lean = []
+    for penalty in (0, 1, 1000):
+        out = tmp_path / f"soft{penalty}.txt"
+        apply(embedding, *options, "--method", "soft", "--lambda", penalty, "--out", out)
+        unit = read_unit_embedding(out)
+        she, he, *rows = (unit.words.index(word) for word in WORDS[:2] + WORDS[8:20])
+        lean.append(np.abs(unit.vectors[rows] @ (unit.vectors[she] - unit.vectors[he])).mean())
+    assert lean[0] > lean[1] > lean[2]
+    kept = read_unit_embedding(tmp_path / "soft0.txt")
+    np.testing.assert_allclose(kept.vectors, read_unit_embedding(embedding).vectors, atol=1e-6)
+
+
+def test_words_in_another_case_are_found_and_named(apply, embedding, options, tmp_path):
+    forms = {"job0": "Job0", "job7": "JOB7", "she": "SHE"}
+    write_embedding(tmp_path / "case.txt", [forms.get(word, word) for word in WORDS], BIASED, "word2vec")
+    said = apply(tmp_path / "case.txt", *options, "--out", tmp_path / "other.txt")
+    assert "3 in another letter case only (she as SHE, job0 as Job0, job7 as JOB7)" in said
+    assert "another case" not in apply(embedding, *options, "--out", tmp_path / "same.txt")
+    same, other = (read_unit_embedding(tmp_path / f"{name}.txt").vectors for name in ("same", "other"))
+    np.testing.assert_array_equal(same, other)
+
+
+def test_words_that_hold_blanks_are_left_out_of_what_is_written(apply, embedding, options, tmp_path):
+    lines = embedding.read_text().splitlines()
+    lines = [f"{len(lines)} 30", *lines[1:], f"at name@example.org {lines[3].partition(' ')[2]}"]
+    (tmp_path / "public.txt").write_text("\n".join(lines) + "\n")
+    said = apply(tmp_path / "public.txt", *options, "--out", tmp_path / "hard.txt", "--unit-length")
+    assert "the word of 1 row contains blanks ('at name@example.org')" in said
+    assert "hard.txt: words with blanks are omitted (1), because other tools cannot read them" in said
+    keyed = KeyedVectors.load_word2vec_format(str(tmp_path / "hard.txt"))
+    assert keyed.index_to_key == WORDS
+    np.testing.assert_allclose(np.linalg.norm(keyed.vectors, axis=1), 1, rtol=1e-6)
+
+
+def test_a_training_of_a_run_is_debiased(apply, embedding, options, tmp_path):
+    folder = tmp_path / "setup/embeddings/baseline"
+    folder.mkdir(parents=True)
+    rows = "".join(f"{word}\t1\n" for word in WORDS)
+    (tmp_path / "setup/vocabulary.tsv").write_text("word\tcount\n" + rows)
+    write_npz(folder / "batch-0.npz", replicates=np.array([0]), W=BIASED[None], words=digest_words(WORDS))
+    apply(folder / "batch-0.npz", *options, "--out", tmp_path / "a.txt")
+    apply(embedding, *options, "--out", tmp_path / "b.txt")
+    assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"she 1 2\nhe nan 2\n", "the vector of 'he' is not finite in 32 bits (word 2"),
+        (b"she 0 0\nhe 0 0\n", "all vectors are zero; give a file of trained vectors"),
+        (b"she 1 2\nhe 2 1\n", "mine: the embedding has no set with 2 words or more (lost: woman, man)"),
+    ],
+)
+def test_bad_embeddings_end_with_one_line(apply, tmp_path, options, content, problem):
+    path = tmp_path / "bad.bin"
+    path.write_bytes(content)
+    (tmp_path / "equalize.yaml").write_text(
+        (tmp_path / "equalize.yaml").read_text().replace("- - she\n  - he\n", "")
+    )
+    assert problem in apply(path, *options, "--out", tmp_path / "out/new.bin", code=2)
+    assert not (tmp_path / "out").exists()
+
+
+def test_other_wrong_arguments_end_with_one_line(apply, tmp_path, embedding, options):
+    def line(file, *arguments):
+        return apply(file, *options, *arguments, "--out", tmp_path / "new.txt", code=2)
+
+    assert "file of word vectors does not exist" in line(tmp_path / "absent.bin")
+    assert "so they have no bias subspace of 5" in line(embedding, "--components", 5)
+    assert "'soft'" in line(embedding, "--method", "gentle")
+    assert not (tmp_path / "new.txt").exists()

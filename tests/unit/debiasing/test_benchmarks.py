@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from biaslab.core.errors import InputError
 from biaslab.debiasing.analogies import solve_analogies
 from biaslab.debiasing.benchmarks import (
     Benchmarks,
@@ -18,7 +17,7 @@ from biaslab.debiasing.benchmarks import (
     score_questions,
 )
 from debiasing_data import unit_vectors
-from refusals import assert_file_refused
+from refusals import assert_file_refused, refused
 
 WORDS = ["good", "better", "dollar", "dollars", "cat", "cats", "dog", "dogs", "sun", "moon"]
 INDEX = {word: row for row, word in enumerate(WORDS)}
@@ -111,7 +110,7 @@ def test_pairs_and_questions_are_read_in_lower_case(tmp_path):
     ]
     file.write_text(": one\nAthens Greece Oslo Norway\n\n: two\na b c d\n")
     assert read_questions(file) == [["athens", "greece", "oslo", "norway"], ["a", "b", "c", "d"]]
-    with pytest.raises(InputError, match="name an existing file of analogy questions"):
+    with refused("name an existing file of analogy questions"):
         read_questions(tmp_path / "none.txt")
 
 
@@ -136,5 +135,5 @@ def test_our_copy_of_rg65_is_whole():
 )
 def test_bad_pairs_are_refused(tmp_path, content, message):
     assert_file_refused(tmp_path / "pairs.tsv", content, message, read_pairs)
-    with pytest.raises(InputError, match="name an existing file of rated word pairs"):
+    with refused("name an existing file of rated word pairs"):
         read_pairs(tmp_path / "none.tsv")

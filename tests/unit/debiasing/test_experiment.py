@@ -8,9 +8,8 @@ import pytest
 import yaml
 
 from biaslab.bias.word_sets import read_word_sets
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.debiasing import penalty_path, stages
+from biaslab.debiasing import stages
 from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.benchmarks import read_benchmarks
@@ -21,6 +20,7 @@ from biaslab.debiasing.stages import classify_specific
 from biaslab.embeddings.formats import write_embedding
 from biaslab.run.steps import run_step
 from debiasing_data import write_lists
+from refusals import refused
 
 PAIRS = [("she", "he"), ("her", "his"), ("woman", "man"), ("mother", "father")]
 PAIRS += [("queen", "king"), ("aunt", "uncle")]
@@ -211,7 +211,7 @@ def test_analogies_of_every_stage_begin_with_the_pair(tables):
 
 def trace(experiment, folder, jobs, penalties, authors=None):
     files = {"rg65": folder / "rated.tsv"}, {"msr": folder / "questions.txt"}
-    return penalty_path.trace_penalties(experiment, penalties, [jobs], read_benchmarks(*files), authors)
+    return stages.trace_penalties(experiment, penalties, [jobs], read_benchmarks(*files), authors)
 
 
 def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder, jobs, tables):
@@ -233,7 +233,7 @@ def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder,
 
 @pytest.mark.parametrize("penalties", [[0, 20], [0.2, 0.1], [0.2, 0.2]])
 def test_a_path_rises_and_has_the_weight_of_the_stage(experiment, folder, jobs, penalties):
-    with pytest.raises(InputError, match=r"give rising values with lambda 0\.2 among them"):
+    with refused(r"give rising values with lambda 0\.2 among them"):
         trace(experiment, folder, jobs, penalties)
 
 
@@ -252,7 +252,6 @@ MEASURING = {
 
 
 def measure_by_step(folder, out, names, **given):
-    """Call the step as its rule does; return the tables with these names."""
     given |= {
         "embedding": str(folder / "vectors.txt"),
         "lists": [str(folder / f"{name}.yaml") for name in LISTS],
@@ -335,5 +334,5 @@ def test_distances_are_measured_from_the_boundary_and_one_seed_gives_one_result(
 
 
 def test_too_short_a_seed_list_is_refused():
-    with pytest.raises(InputError, match="3 words of one class are too few for 10-fold"):
+    with refused("3 words of one class are too few for 10-fold"):
         classify_specific(shifted(1), [0, 1, 2], 1)

@@ -7,17 +7,16 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.core.errors import InputError
-from biaslab.debiasing.soft import gradient, gram_matrices, objective, soft_debias, solve_path
+from biaslab.debiasing.soft import gram_matrices, objective, soft_debias, solve_path
 from biaslab.debiasing.subspace import find_subspace
 from naive import debiasing as naive
 from properties import examples
+from refusals import refused
 
 SETS = [[0, 1], [2, 3, 4], [5, 6]]
 
 
 def embedding(seed, n=30, d=5, k=1, mean=0.3):
-    """Return unit vectors around a mean, a bias subspace, and the neutral words."""
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(n, d)) + mean * rng.normal(size=d)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -77,7 +76,9 @@ def test_gradient_is_that_of_finite_differences(seed, k):
     X, direction = random_symmetric(seed, 5), random_symmetric(seed + 1, 5)
     step = 1e-3 * direction  # the objective is quadratic: the central difference has no error of its own
     difference = (objective(X + step, grams, 5.0) - objective(X - step, grams, 5.0)) / 2e-3
-    assert np.sum(gradient(X, grams, 5.0) * direction) == pytest.approx(difference, rel=1e-6, abs=1e-6)
+    assert np.sum(naive.soft_gradient(X, grams, 5.0) * direction) == pytest.approx(
+        difference, rel=1e-6, abs=1e-6
+    )
 
 
 FREE = [({"seed": d, "d": d, "k": k}, 99, p) for d in (3, 8) for k in (1, 2) for p in (0.2, 5.0, 1000.0)]
@@ -104,8 +105,8 @@ def test_gradient_vanishes_in_300_dimensions():
     grams = gram_matrices(vectors.astype(np.float32), basis, neutral)
     for solution in solve_path(grams, [0.2, 50.0]):
         X = solution.transform @ solution.transform
-        at_start = np.linalg.norm(gradient(np.eye(300), grams, solution.penalty))
-        assert np.linalg.norm(gradient(X, grams, solution.penalty)) < 1e-6 * at_start
+        at_start = np.linalg.norm(naive.soft_gradient(np.eye(300), grams, solution.penalty))
+        assert np.linalg.norm(naive.soft_gradient(X, grams, solution.penalty)) < 1e-6 * at_start
         assert solution.gradient < 1e-6
 
 
@@ -141,5 +142,5 @@ def test_words_that_span_less_than_the_space_keep_the_rest():
     ],
 )
 def test_what_cannot_be_solved_is_refused(call, problem):
-    with pytest.raises(InputError, match=problem):
+    with refused(problem):
         call(gram_matrices(*embedding(0)))

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing.subspace import find_subspace, project, random_pair_shares, random_unit_shares
 from debiasing_data import unit_vectors
 from naive import debiasing as naive
+from refusals import refused
 
 SETS = [[0, 1], [2, 3, 4], [5, 6], [7, 8, 9, 10]]
 
@@ -74,7 +74,7 @@ def test_random_unit_vectors_have_the_shares_of_their_second_moments(n, d):
     ],
 )
 def test_bad_sets_are_refused(sets, k, message):
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         find_subspace(unit_vectors(0, 40, 6, 0.2), sets, k)
-    with pytest.raises(InputError, match="need 20 words, but the embedding has 19"):
+    with refused("need 20 words, but the embedding has 19"):
         random_pair_shares(unit_vectors(0, 19, 6, 0.2), 10, 5, stream(1))

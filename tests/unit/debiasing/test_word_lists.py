@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.debiasing.word_lists import (
     SetList,
     WordList,
@@ -16,6 +15,7 @@ from biaslab.debiasing.word_lists import (
     read_sets,
     read_words,
 )
+from refusals import refusal
 
 LISTS = Path(__file__).parents[3] / "workflow/resources/word_lists"
 HEAD = "name: mine\ntitle: My list\nsource: myself\n"
@@ -29,13 +29,6 @@ def file(tmp_path):
         return path
 
     return write
-
-
-def refusal(function, *arguments):
-    with pytest.raises(InputError) as caught:
-        function(*arguments)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def test_our_lists_fit_together():

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from biaslab.core.errors import InputError
 from biaslab.hate_speech import adapters
 from biaslab.hate_speech.adapters import CallableClassifier, load_classifier_of, load_folder
 from own_texts_data import GROUPS, WORDS
@@ -38,7 +37,6 @@ pipeline, number = Pipeline(), 3
 
 
 def classifier(answer):
-    """Return the classifier of a function that has one answer."""
     return CallableClassifier(lambda texts: answer, "mine:answer", ["0", "1"])
 
 
@@ -173,7 +171,7 @@ def test_an_order_that_nobody_says_is_asked_for(module, classes, positive, messa
     import my_texts
 
     my_texts.pipeline.classes_ = classes
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         load_classifier_of(f"{module}:pipeline", positive=positive).scores(TEXTS)
 
 
@@ -210,7 +208,7 @@ def test_words_that_a_classifier_was_trained_without_are_removed(folder):
 @pytest.mark.parametrize("content", ["{", "{}", '{"removed": ["nowhere"]}', '{"removed": 3}'])
 def test_a_training_file_that_is_wrong_is_refused(folder, content):
     (folder / "training.json").write_text(content)
-    with pytest.raises(InputError, match=r"training.json: does not list the word pieces that are removed"):
+    with refused(r"training.json: does not list the word pieces that are removed"):
         load_folder(folder, "cpu")
 
 
@@ -246,7 +244,7 @@ def test_a_folder_reads_as_much_as_its_own_files_say(tmp_path, files, limit):
 def test_names_of_which_none_is_said_to_be_positive_stop(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"id2label": {"0": "hate", "1": "ok"}}))
-    with pytest.raises(InputError, match="its labels are hate and ok; name the positive one with --positive"):
+    with refused("its labels are hate and ok; name the positive one with --positive"):
         load_classifier_of(str(folder), "cpu")
-    with pytest.raises(InputError, match="none is '1': name the positive one with --positive-class"):
+    with refused("none is '1': name the positive one with --positive-class"):
         load_classifier_of(str(folder), "cpu", "1", "--positive-class")

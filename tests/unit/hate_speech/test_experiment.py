@@ -42,7 +42,6 @@ FILES = ("config.json", "vocab.txt", "model.safetensors", "history.tsv")
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """Return a prepared corpus with a language model, and what was said."""
     path = tmp_path_factory.mktemp("experiment")
     encoder = example_encoder(path / "encoder")
     folder = example_folder(path, encoder, probes=("news",), limits=(40, 16, 24, 12))
@@ -215,7 +214,6 @@ EXPLAINED = ["oc-1", "soc-1"]
 
 @pytest.fixture(scope="module")
 def explained(folder):
-    """Words and sentences explained to two classifiers that were not trained."""
     for seed, method in enumerate(EXPLAINED):
         example_encoder(folder.path / f"models/{method}/0", seed=seed)
     said = []

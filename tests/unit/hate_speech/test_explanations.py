@@ -1,7 +1,8 @@
-"""Occlusion and SOC: the batched form against the published loop, and what must hold."""
+"""Occlusion and SOC, and the contexts that SOC draws: against the published loops, and what must hold."""
 
 import copy
 import json
+import zlib
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +16,7 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file, save_file
 
-from biaslab.core.errors import InputError
+from biaslab.hate_speech import contexts
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings, Occurrences, fill_contexts
 from biaslab.hate_speech.explanations import (
@@ -36,6 +37,7 @@ from naive import hate_speech_explanations as naive
 from naive.text import score
 from own_texts_data import WORDS as OWN_WORDS
 from own_texts_data import remarks
+from refusals import refused
 from text_data import tiny_classifier
 
 WORDS = ["the", "baker", "bakers", "gardener", "likes", "bread", "and", "flowers", "today", "very"]
@@ -48,6 +50,7 @@ TEXTS = [
     "gardener",
 ]
 NAMES = ("baker", "bakers", "gardener")
+N_TOKENS = 25  # at most as many as the tokenizer has
 SOC = ContextSettings(radius=3, samples=4, add_itself=True)
 
 
@@ -88,8 +91,6 @@ def batch(tokens, tokenizer):
 
 @pytest.fixture
 def explain(batch, tokenizer, language_model):
-    """Return the function that explains the identifiers of the batch."""
-
     def explain(score, settings, seed=1, **options):
         ids, mask, found = batch
         filled = fill_contexts(ids, mask, found, settings, language_model, tokenizer, generator(seed, "draw"))
@@ -98,9 +99,13 @@ def explain(batch, tokenizer, language_model):
     return explain
 
 
-def one_by_one(score, ids, mask):
-    """The score of one sentence given as lists, as the oracle asks for it."""
-    return score(torch.tensor([ids]), torch.tensor([mask]).bool())[0]
+def literal(score, ids, mask, phrase, contexts, tokenizer):
+    """φ of one phrase by the oracle, of one sentence after the other."""
+    start, end = phrase
+    return naive.phi(
+        lambda ids, mask: score(torch.tensor([ids]), torch.tensor([mask]).bool())[0],
+        ids, mask, (start, end - 1), contexts, tokenizer.pad,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -115,15 +120,8 @@ def test_batched_equals_the_published_loop(
     with torch.no_grad():
         phi, filled = explain(score_of, settings, share=share)
         expected = [
-            naive.phi(
-                partial(one_by_one, score_of),
-                ids[row].tolist(),
-                mask[row].tolist(),
-                (start, end - 1),
-                filled[i].tolist(),
-                tokenizer.pad,
-            )
-            for i, (row, start, end) in enumerate(zip(found.row, found.start, found.end, strict=True))
+            literal(score_of, ids[row].tolist(), mask[row].tolist(), span, filled[i].tolist(), tokenizer)
+            for i, (row, *span) in enumerate(zip(found.row, found.start, found.end, strict=True))
         ]
     expected = torch.stack(expected)
     scale = expected.abs().max()
@@ -183,37 +181,12 @@ def test_a_word_that_the_model_ignores_has_no_importance_except_under_dropout(ba
         dropout.train()
 
 
-# Whole words
-
-
-def test_words_are_all_their_pieces(tokens, tokenizer):
-    words = word_spans(tokens, 0)
-    found = tokenizer.words(TEXTS[0])
-    assert len(words) == len(found)
-    pieces = [
-        "".join(tokenizer.vocabulary[i].removeprefix("##") for i in tokens.row(0)[start:end])
-        for start, end in zip(words.start, words.end, strict=True)
-    ]
-    assert pieces == found
-    assert (words.end - words.start).max() == 3
-    assert len(word_spans(tokenizer.encode([""]), 0)) == 0
-
-
 def words_by_loop(model, tokens, row, tokenizer):
     """OC of every word of a sentence, one pass after the other."""
     ids, words = tokens.row(row).tolist(), word_spans(tokens, row)
     return [
-        float(
-            naive.phi(
-                partial(one_by_one, partial(score, model)),
-                ids,
-                [True] * len(ids),
-                (start, end - 1),
-                [ids],
-                tokenizer.pad,
-            )
-        )
-        for start, end in zip(words.start, words.end, strict=True)
+        float(literal(partial(score, model), ids, [True] * len(ids), span, [ids], tokenizer))
+        for span in zip(words.start, words.end, strict=True)
     ]
 
 
@@ -381,7 +354,7 @@ def test_words_that_the_classifier_never_sees_are_not_explained(tiny):
     (one,) = explain_sentences(classifier, SENTENCES[:1], OC, None, seed=1)
     assert one.words == ["the", "left", "the", "gate", "open", "."]
     np.testing.assert_allclose(one.score, classifier.scores(SENTENCES[:1])[0], rtol=1e-5)
-    with pytest.raises(InputError, match="sentence 1 has no word that the classifier sees"):
+    with refused("sentence 1 has no word that the classifier sees"):
         explain_sentences(classifier, ["Sailors"], OC, None, seed=1)
 
 
@@ -397,7 +370,6 @@ def test_a_sentence_of_300_words_is_explained_in_part_and_says_so(tmp_path):
 
 
 def language_model_of(classifier):
-    """Return a language model of a classifier's vocabulary, trained on the texts."""
     tokens, settings = classifier.tokens(REMARKS), LanguageModelSettings(epochs=1, width=8)
     return train_language_model(tokens, tokens, classifier.tokenizer, settings, 1)[0]
 
@@ -417,5 +389,90 @@ def test_contexts_are_sampled_from_texts_alike_for_equal_seeds(classifier):
 def test_a_language_model_of_another_encoder(classifier, tmp_path):
     other = load_folder(tiny_classifier(tmp_path / "other", [*OWN_WORDS, "quince"]), "cpu")
     model = language_model_of(other)
-    with pytest.raises(InputError, match=r"knows a vocabulary of \d+ tokens, the classifier"):
+    with refused(r"knows a vocabulary of \d+ tokens, the classifier"):
         explain_sentences(classifier, SENTENCES, ContextSettings(2, 2), model, seed=1)
+
+
+# --- contexts
+
+
+def scripted(side, context, sample, n):
+    """Return n tokens in reading order that depend on all that is read and on the number of the sample."""
+    digest = zlib.crc32(repr((side, [int(t) for t in context], int(sample))).encode())
+    outwards = np.random.default_rng(digest).integers(N_TOKENS, size=50)[:n]
+    return outwards if side == "right" else outwards[::-1]
+
+
+def script(monkeypatch):
+    """Put the scripted tokens in the place of the language model."""
+
+    def draw(model, ids, n_tokens, samples, generator, exclude, lengths, is_left):
+        side = "left" if is_left else "right"
+        rows = [row[:length] for row, length in zip(ids.tolist(), lengths.tolist(), strict=True)]
+        return torch.tensor(
+            np.array([[scripted(side, row, j, n_tokens) for j in range(samples)] for row in rows])
+        )
+
+    monkeypatch.setattr(contexts, "sample", draw)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 20])
+@pytest.mark.parametrize("add_itself", [False, True])
+@pytest.mark.parametrize("quirks", [(), ("independent",), ("pad",)])
+def test_contexts_are_those_of_the_published_loop(monkeypatch, batch, tokenizer, radius, add_itself, quirks):
+    script(monkeypatch)
+    ids, mask, occurrences = batch
+    settings = ContextSettings(radius, 3, add_itself, "independent" not in quirks, "pad" not in quirks)
+    filled = fill_contexts(ids, mask, occurrences, settings, object(), tokenizer, None)
+    for i, (row, start, end) in enumerate(
+        zip(occurrences.row, occurrences.start, occurrences.end, strict=True)
+    ):
+        expected = naive.soc_contexts(
+            ids[row].tolist(),
+            mask[row].tolist(),
+            (start, end - 1),
+            radius=radius,
+            samples=3,
+            add_itself=add_itself,
+            draw_right=lambda context, sample: scripted("right", context, sample, radius).tolist(),
+            # Given the right side drawn, each context of a chain is one of its own.
+            draw_left=lambda context, sample: scripted(
+                "left", context, sample if "independent" in quirks else 0, radius
+            ).tolist(),
+            pad=tokenizer.pad,
+            bounds=(tokenizer.cls, tokenizer.sep),
+            quirks=quirks,
+        )
+        assert filled[i].tolist() == expected
+
+
+def test_no_special_token_is_drawn_unless_asked_for(batch, tokenizer, language_model):
+    ids, mask, occurrences = batch
+    settings = ContextSettings(4, 200)
+    filled = fill_contexts(ids, mask, occurrences, settings, language_model, tokenizer, generator(1, "draw"))
+    base = ids[occurrences.row][:, None]
+    assert not tokenizer.is_special[filled[filled != base].numpy()].any()
+    quirk = ContextSettings(4, 200, exclude_specials=False)
+    drawn = fill_contexts(ids, mask, occurrences, quirk, language_model, tokenizer, generator(1, "draw"))
+    new = drawn[drawn != base]
+    assert (new == tokenizer.pad).any()
+    assert not ((new == tokenizer.cls) | (new == tokenizer.sep)).any()
+
+
+def test_equal_seeds_draw_equal_contexts(batch, tokenizer, language_model):
+    ids, mask, occurrences = batch
+    settings = ContextSettings(5, 5, add_itself=True)
+
+    def fill(seed):
+        return fill_contexts(
+            ids, mask, occurrences, settings, language_model, tokenizer, generator(seed, "draw")
+        )
+
+    assert torch.equal(fill(1), fill(1))
+    assert not torch.equal(fill(1), fill(2))
+    assert torch.equal(fill(1)[:, -1], ids[occurrences.row])
+
+
+def test_a_missing_language_model_is_refused(batch, tokenizer):
+    with refused("radius: 5 needs a language model"):
+        fill_contexts(*batch, ContextSettings(5, 5), None, tokenizer, None)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.hate_speech.hierarchy import Explained, agglomerate, collapse, colours
 from biaslab.hate_speech.pages import to_html, to_terminal
@@ -53,7 +52,7 @@ def test_levels_read_from_json_collapse_alike():
     levels = agglomerate(batched(scorer(2, 20)), 20)
     assert collapse([[list(span) for span in level] for level in levels]) == collapse(levels)
     assert collapse([]) == []
-    with pytest.raises(InputError, match="no words"):
+    with refused("no words"):
         agglomerate(batched(scorer(1, 1)), 0)
 
 
@@ -165,8 +164,6 @@ def explanations():
 
 @pytest.fixture
 def make(tmp_path):
-    """Return a function that opens a corpus with these explanations."""
-
     def make(rows, name="stormfront", unmask=True, **files):
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)

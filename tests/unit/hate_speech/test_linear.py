@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_limits
 pytest.importorskip("tokenizers")
 
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.hate_speech import corpus
 from biaslab.hate_speech.corpus import Source, Texts, read_splits
@@ -160,7 +159,6 @@ def curve(seed=1, ids=IDS, n_subsets=5):
 
 
 def refit(removed):
-    """The row of a classifier of the texts that word removal leaves."""
     train, test, news, groups = parts()
     left = [
         documents(part.tokens.without([IDS[name] for name in removed]), READER.vocabulary)
@@ -194,7 +192,7 @@ def test_so_many_subsets_of_each_size_follow_the_seed():
 
 def test_identifiers_of_one_feature_are_refused():
     ids = {"bakers": IDS["bakers"], "minibakers": READER.vocabulary.index("##bakers")}
-    with pytest.raises(InputError, match="identifiers 'bakers' and 'minibakers' are one feature"):
+    with refused("identifiers 'bakers' and 'minibakers' are one feature"):
         curve(ids=ids)
 
 
@@ -214,7 +212,6 @@ def ran(tmp_path_factory):
 
 
 def document(folder, tokens, i, removes):
-    """A text as the vectorizer gets it, piece by piece."""
     pieces = [folder.tokenizer.vocabulary[token] for token in tokens.row(i)]
     return " ".join(piece for piece in pieces if not (removes and piece in TERMS))
 

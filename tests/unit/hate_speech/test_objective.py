@@ -55,7 +55,6 @@ def make_objective(world, name, seed=1):
 
 
 def gradients(world, name, step=STEP):
-    """The losses of a step, and the gradient of every parameter."""
     model = world[0]
     model.zero_grad()
     losses = make_objective(world, name).backward(step)

@@ -102,7 +102,6 @@ def model_and_tokenizer(tmp_path):
 
 
 def steps(model, ids, mask, optimizer, n=3):
-    """Train; return the gradients of all steps."""
     gradients = []
     for _ in range(n):
         packing.score(model, ids, mask).square().mean().backward()

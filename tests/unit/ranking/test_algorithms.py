@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from biaslab.core.errors import InputError
 from biaslab.ranking.algorithms import ALGORITHMS, rerank, rerank_report
 from biaslab.ranking.measures import measure
 from biaslab.ranking.targets import targets
 from naive import ranking as naive
+from refusals import refused
 
 N_CASES = 20_000  # lists; each is ranked by the four algorithms and by score: 100,000 cases
 
@@ -104,9 +104,8 @@ def test_bad_input_is_one_clear_line(message):
         "algorithm": "det_cons",
     }
     assert rerank(**good).tolist() == [0, 1]
-    with pytest.raises(InputError, match=message) as error:
+    with refused(message):
         rerank(**{**good, **BAD[message]})
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS[1:])

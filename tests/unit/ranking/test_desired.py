@@ -5,12 +5,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet
 from biaslab.ranking.desired import read_pools, read_shares
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.reranking import rerank_file
-from refusals import assert_file_refused
+from refusals import assert_file_refused, refused
 
 COLUMNS = Columns("score", ("sex",), "query", "fit")
 TABLE = pd.DataFrame(
@@ -109,19 +108,19 @@ def test_bad_file_is_one_line(tmp_path, message):
 
 
 def test_other_bad_distributions(tmp_path, source):
-    with pytest.raises(InputError, match=r"unknown desired distribution 'unifrm' .*did you mean 'uniform'"):
+    with refused(r"unknown desired distribution 'unifrm' .*did you mean 'uniform'"):
         read_pools(source, "unifrm")
-    with pytest.raises(InputError, match=r"none\.tsv: the file of desired shares does not exist"):
+    with refused(r"none\.tsv: the file of desired shares does not exist"):
         read_pools(source, str(tmp_path / "none.tsv"))
     (tmp_path / "p.csv").write_text("value,share\nf,0.5\nmm,0.5\n")
     message = (
         r"c\.csv:3: the value 'm' has no desired share .*f, mm\); add one, which may be 0; did you mean 'mm'"
     )
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         shares(source, str(tmp_path / "p.csv"))
     without = ListFile(source.path, Columns("score", ("sex",), "query"))
-    with pytest.raises(InputError, match="equal-opportunity: the column of qualifications is missing"):
+    with refused("equal-opportunity: the column of qualifications is missing"):
         read_pools(without, "equal-opportunity")
     TABLE.assign(fit=[1, 1, 1, 1, 0, 0, 0]).to_csv(source.path, index=False)
-    with pytest.raises(InputError, match=r"c\.csv:6: no candidate of the list that begins here is qualified"):
+    with refused(r"c\.csv:6: no candidate of the list that begins here is qualified"):
         shares(ListFile(source.path, COLUMNS), "equal-opportunity")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.ranking import fa_ir
 from biaslab.ranking.pools import Pools, Rankings, Settings
 from naive import ranking_fa_ir as naive
+from refusals import refused
 from unit.ranking.test_exposure import pools_of
 
 K = 8
@@ -115,5 +115,5 @@ def test_reranking_is_the_two_queues_of_the_paper():
     [((0, 0.5, 0.1), "k is 0"), ((3, 1.5, 0.1), r"is 1\.5 and alpha is 0\.1; give a share from 0 to 1")],
 )
 def test_numbers_out_of_range_are_refused(given, problem):
-    with pytest.raises(InputError, match=problem):
+    with refused(problem):
         fa_ir.minima(*given)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
 from biaslab.ranking.lists import Columns, ListFile, check_output, write_ranked
+from refusals import refused
 
 COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
 ROWS = [
@@ -133,9 +134,8 @@ BAD_ROWS = {
 @pytest.mark.parametrize("message", BAD_ROWS)
 def test_bad_row_is_named(tmp_path, monkeypatch, message):
     monkeypatch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 64)
-    with pytest.raises(InputError, match=message) as error:
+    with refused(message):
         read(write(tmp_path / "c.csv", BAD_ROWS[message]))
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("line", ['2,f,"open', '2,"f,open', '"2,f,open'])
@@ -143,13 +143,11 @@ def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatc
     rows = "".join(f"{i},f,note\n" for i in range(20))
     path = tmp_path / "c.csv"
     path.write_text(f"score,sex,note\n1,f,\n\n{line}\n{rows}")
-    problem = r'c\.csv:4: a quote is not closed; close it, or write "" for a quote'
-    with pytest.raises(InputError, match=problem) as error:
+    with refused(r'c\.csv:4: a quote is not closed; close it, or write "" for a quote'):
         read(path, Columns("score", ("sex",)))
-    assert "\n" not in str(error.value)
     with monkeypatch.context() as patch:
         patch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 64)
-        with pytest.raises(InputError, match=r"longer than 64 bytes; .* or close the open quote"):
+        with refused(r"longer than 64 bytes; .* or close the open quote"):
             read(path, Columns("score", ("sex",)))
     path.write_text('score,sex,note\n1,f,"two\n"\n')
     assert read(path, Columns("score", ("sex",))).values.tolist() == [0]
@@ -186,10 +184,10 @@ def test_bad_file_is_named(tmp_path, name, content, message):
 
 
 def test_attributes_have_different_names_and_not_too_many_values(tmp_path):
-    with pytest.raises(InputError, match="an attribute is named twice"):
+    with refused("an attribute is named twice"):
         ListFile(write(tmp_path / "c.csv"), Columns("score", ("sex", "sex")))
     many = [("a", "1", f"value {i}", "old", "1") for i in range(1001)]
-    with pytest.raises(InputError, match="sex x age has more than 1000 values"):
+    with refused("sex x age has more than 1000 values"):
         read(write(tmp_path / "many.csv", many))
 
 
@@ -205,7 +203,7 @@ def test_attributes_have_different_names_and_not_too_many_values(tmp_path):
 )
 def test_columns_that_cannot_be_written_are_refused(tmp_path, table, message):
     pq.write_table(pa.table(table), tmp_path / "c.parquet")
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         copied(tmp_path / "c.parquet", tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 
@@ -236,7 +234,7 @@ def write_groups(path, groups):
     ],
 )
 def test_doubtful_groups_are_refused(tmp_path, groups, message):
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         read(write_groups(tmp_path / "c.csv", groups), Columns("score", ("sex",)))
 
 
@@ -249,7 +247,7 @@ def test_doubtful_groups_are_kept_or_unknown_on_demand(tmp_path):
     assert read(path, unknown).values.tolist() == [0, 0, -1, 1, -1]
     rows = [("1", "f", "old"), ("2", "m", "Old"), ("3", "f", "new")]
     path = write(tmp_path / "c.csv", rows, ("score", "sex", "age"))
-    with pytest.raises(InputError, match=r"c\.csv: age: 'Old' and 'old' differ"):
+    with refused(r"c\.csv: age: 'Old' and 'old' differ"):
         read(path, Columns("score", ("sex", "age")))
 
 

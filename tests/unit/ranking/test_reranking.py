@@ -19,7 +19,6 @@ COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
 
 
 def random_table(rng, n_lists=8, shortest=1):
-    """Lists of various lengths with ties, and values that are missing in some."""
     sizes = rng.integers(shortest, 12, n_lists)
     n = sizes.sum()
     fit = rng.integers(0, 2, n)
@@ -37,7 +36,6 @@ def random_table(rng, n_lists=8, shortest=1):
 
 
 def reranked(folder, table, suffix=".parquet", columns=COLUMNS, **how):
-    """Re-rank a table; return the result and the places of each list for which a value ran out."""
     path, out = folder / f"in{suffix}", folder / f"out{suffix}"
     if suffix == ".parquet":
         table.to_parquet(path)

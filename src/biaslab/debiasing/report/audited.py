@@ -37,8 +37,12 @@ def answer(audits: Sequence[Audit], method: str, ranked: Ranking | None = None) 
     """Return the answer of the audits of embeddings, with their ranking if there are several."""
     is_single = len(audits) == 1
     names = ", ".join(item.name for item in audits)
-    directions = _directions(audits)
-    lines = []
+    rows = []  # DirectBias along the bias direction and the random directions
+    for item in audits:
+        quantiles, share = np.quantile(item.random, (0.5, 0.025, 0.975)), item.before.subspace.shares[0]
+        rows.append([item.name, item.bias, *quantiles, item.share_below, share])
+    columns = ["name", "bias", "random", "random_low", "random_high", "below", "first"]
+    directions, lines = pd.DataFrame(rows, columns=columns), []
     for item, direction in zip(audits, directions.to_dict("records"), strict=True):
         lines += _lines(item, direction, method, "" if is_single else f"In {item.name}, ")
     sections = [
@@ -104,16 +108,6 @@ def _lost(item: Audit) -> str:
     ]
     lost = f"; missing: {'; '.join(parts)}" if parts else ""
     return lost + (f"; present: {describe_recased(item.recased)}" if item.recased else "")
-
-
-def _directions(audits: Sequence[Audit]) -> pd.DataFrame:
-    """Return DirectBias along the bias direction and the random directions, a row for each embedding."""
-    columns = ["name", "bias", "random", "random_low", "random_high", "below", "first"]
-    rows = []
-    for item in audits:
-        quantiles, share = np.quantile(item.random, (0.5, 0.025, 0.975)), item.before.subspace.shares[0]
-        rows.append([item.name, item.bias, *quantiles, item.share_below, share])
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _lines(item: Audit, direction: dict, method: str, head: str) -> list[str]:

@@ -55,22 +55,16 @@ def answer(
     """Return the report of an audit; `notes`, on the model and the texts, follow the accuracy."""
     lines, sections = [_accuracy_line(audited), *notes], []
     if audited.identifiers is not None:
-        lines += [_alarm_line(audited, positive), *_term_lines(audited)]
-        sections += [_metrics(audited.metrics), _rates(audited), _areas(audited)]
-    if audited.swaps is not None:
-        lines.append(_swap_line(audited))
-        sections.append(_swaps(audited))
-    if audited.words is not None:
-        lines.append(_word_line(audited))
-        sections.append(_words(audited))
-    lines.append(_template_line(audited))
-    sections.append(_templates(audited))
-    if audited.hatecheck is not None:
-        lines.append(_hatecheck_line(audited.hatecheck))
-        sections.append(_hatecheck(audited.hatecheck))
-    if audited.news is not None:
-        lines.append(_news_line(audited.news))
-        sections.append(_news(audited.news))
+        line, metrics = _metrics(audited, positive)
+        lines += [line, *_term_lines(audited)]
+        sections += [metrics, _rates(audited), _areas(audited)]
+    topics = {"swaps": _swaps, "words": _words, "templates": _templates}
+    topics |= {"hatecheck": _hatecheck, "news": _news}
+    for name, report in topics.items():
+        if getattr(audited, name) is not None:
+            line, section = report(audited)
+            lines.append(line)
+            sections.append(section)
     facts = {
         "Classifier": Path(model).name,
         "Positive": positive,
@@ -116,18 +110,6 @@ def _accuracy_line(audit: Audited) -> str:
         f"Accuracy: {hits / n:.1%} of {n:,} {unit} ({low:.1%} to {high:.1%}). The more frequent label has"
         f" {majority:.1%}.{doubt}"
     )
-
-
-def _alarm_line(audit: Audited, positive: str) -> str:
-    measures = audit.metrics.set_index("measure")
-    rate = measures.loc["false_positive_rate"]
-    line = (
-        f"False alarms: {rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}"
-        f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {measures.loc['auc', 'value']:.3f}."
-    )
-    if audit.is_reversed:
-        line += " Harmless texts score higher than others: the classes may be swapped; check --positive."
-    return line
 
 
 def _term_lines(audit: Audited) -> list[str]:
@@ -204,110 +186,12 @@ def _area_line(table: pd.DataFrame) -> str:
     )
 
 
-def _swap_line(audit: Audited) -> str:
-    stats = audit.swapped
-    changes = audit.swaps[audit.swaps["change"].notna()]
-    line = (
-        f"Swaps: {stats['n_changed']:,} of {stats['n']:,} texts that name a group ({stats['share']:.1%},"
-        f" {stats['low']:.1%} to {stats['high']:.1%}) get another answer if another group replaces it"
-    )
-    top = changes.loc[changes["change"].abs().idxmax()]
-    verb = "raises" if top["change"] > 0 else "lowers"
-    change = f"{top['change']:+.3f} on average ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
-    if top["change_low"] > 0 or top["change_high"] < 0:
-        return f"{line}. {top['term']} {verb} the probability most, by {change}."
-    if changes["change"].abs().max() < _ROUNDING:
-        return f"{line}. No term changes the mean probability."
-    return (
-        f"{line}. No term changes the probability significantly. The largest change is that of {top['term']},"
-        f" {change}; {_least_effect(top['least'])}."
-    )
-
-
 def _least_effect(value: float) -> str:
     return (
         f"least detectable change (power .80): {value:.3f}"
         if np.isfinite(value)
         else "too few to detect a change"
     )
-
-
-def _word_line(audit: Audited) -> str:
-    top = _frequent_words(audit.words).iloc[0]
-    line = (
-        f"Words: in {audit.n_explained:,} false alarms, the probability falls most without '{top['word']}',"
-        f" by {top['change']:.3f} on average over {top['n']:,}"
-    )
-    if np.isfinite(top["change_low"]):
-        line += f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
-    if not top["change_low"] > 0:
-        line += f", not significantly ({_least_effect(top['least'])})"
-    terms = audit.words[audit.words["is_identifier"]]
-    if len(terms) and not top["is_identifier"]:
-        best = terms.iloc[0]
-        line += (
-            f"; of identity terms, '{best['word']}', by {best['change']:.3f} on average over {best['n']:,}"
-        )
-    if audit.n_shortened:
-        line += (
-            f"; in {audit.n_shortened:,} of these texts, which are longer than {MAX_WORDS} words, only the"
-            f" first {MAX_WORDS} words and the identity terms are left out"
-        )
-    return f"{line}."
-
-
-def _frequent_words(words: pd.DataFrame) -> pd.DataFrame:
-    """Return the words that occur in several texts, or all words if none does."""
-    several = words[words["n"] > 1]
-    return words if several.empty else several
-
-
-def _template_line(audit: Audited) -> str:
-    terms = audit.templates[audit.templates["is_identifier"]]
-    top, alarms = terms.iloc[0], int(terms["n_positive"].sum())
-    doubt = ""
-    if not top["difference_low"] > 0 and terms["difference"].abs().max() > _ROUNDING:
-        doubt = f", not significant; {_least_effect(top['least'])}"
-    return (
-        f"Neutral sentences: {alarms:,} of {int(terms['n'].sum()):,} with an identifier are false alarms."
-        f" {top['word']} has the highest mean probability, {top['mean']:.3f}, {top['difference']:+.3f}"
-        f" ({top['difference_low']:+.3f} to {top['difference_high']:+.3f}) compared with neutral"
-        f" words{doubt}. The mean difference of two groups is {audit.spread['gap']:.3f}."
-    )
-
-
-def _hatecheck_line(table: pd.DataFrame) -> str:
-    worst = table.loc[table["rate"].idxmin()]
-    sums = table.groupby("is_hateful")[["passed", "n"]].sum()
-    rates = {bool(is_hateful): row["passed"] / row["n"] for is_hateful, row in sums.iterrows()}
-    parts = [
-        f"{rates[is_hateful]:.1%} of the {name} cases"
-        for is_hateful, name in ((True, "hateful"), (False, "harmless"))
-        if is_hateful in rates
-    ]
-    doubt = ""
-    if not (table["p_value"] <= SIGNIFICANT).any():
-        doubt = f"; functionalities do not differ significantly ({_least_effect(worst['least_difference'])})"
-    return (
-        f"HateCheck: {' and '.join(parts)} are answered correctly. The lowest rate is {worst['rate']:.1%} of"
-        f" {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}), for"
-        f" {worst['functionality']}{doubt}."
-    )
-
-
-def _news_line(news: pd.DataFrame) -> str:
-    plain, macro = macro_accuracy(news)
-    n_named, n = int(news.set_index("identifier").loc[ANY, "n"]), _n_news(news)
-    if not n_named:
-        return f"Texts without hate: none of {n:,} texts names a group."
-    return (
-        f"Texts without hate: {plain:.1%} of {n_named:,} texts that name a group are called harmless (mean"
-        f" over groups: {macro:.1%}). The other {n - n_named:,} texts name no group and are not counted."
-    )
-
-
-def _n_news(news: pd.DataFrame) -> int:
-    return int(news.loc[news["identifier"].isin([ANY, NONE]), "n"].sum())
 
 
 def _shown_terms(audit: Audited) -> pd.DataFrame:
@@ -317,28 +201,26 @@ def _shown_terms(audit: Audited) -> pd.DataFrame:
     return pd.concat([terms.head(N_TERMS), table[is_pooled]], ignore_index=True)
 
 
-def _metrics(metrics: pd.DataFrame) -> Section:
+def _metrics(audit: Audited, positive: str) -> tuple[str, Section]:
+    measures = audit.metrics.set_index("measure")
+    rate = measures.loc["false_positive_rate"]
+    line = (
+        f"False alarms: {rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}"
+        f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {measures.loc['auc', 'value']:.3f}."
+    )
+    if audit.is_reversed:
+        line += " Harmless texts score higher than others: the classes may be swapped; check --positive."
     templates = {
         "Measure": "{name}",
         "Value": "{value:.3f}",
         "95% interval": "{ci_low:.3f} to {ci_high:.3f}",
         "Texts": "{hits:,} of {n:,}",
     }
-    cells = text_columns(metrics.assign(name=metrics["measure"].map(_MEASURES)), templates)
-    return Section(
+    cells = text_columns(audit.metrics.assign(name=audit.metrics["measure"].map(_MEASURES)), templates)
+    return line, Section(
         "Accuracy of the classifier",
         table=cells.replace([f"{MISSING} to {MISSING}", f"{MISSING} of {MISSING}"], MISSING),
         note="Intervals: Clopper-Pearson; the interval of precision is for the texts called hateful.",
-    )
-
-
-def _news(news: pd.DataFrame) -> Section:
-    return build_section(
-        "Texts without hate",
-        "Share of the texts without any hate that are called hateful, by the identifier in the text.",
-        news,
-        {"Identifier": "{identifier}", "Texts": "{n:,}", "False alarms": _FALSE_ALARMS},
-        "Intervals: Clopper-Pearson, not adjusted for several identifiers.",
     )
 
 
@@ -396,8 +278,27 @@ def _areas(audit: Audited) -> Section:
     )
 
 
-def _swaps(audit: Audited) -> Section:
-    return build_section(
+def _swaps(audit: Audited) -> tuple[str, Section]:
+    stats = audit.swapped
+    changes = audit.swaps[audit.swaps["change"].notna()]
+    top = changes.loc[changes["change"].abs().idxmax()]
+    change = f"{top['change']:+.3f} on average ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
+    if top["change_low"] > 0 or top["change_high"] < 0:
+        verb = "raises" if top["change"] > 0 else "lowers"
+        conclusion = f"{top['term']} {verb} the probability most, by {change}"
+    elif changes["change"].abs().max() < _ROUNDING:
+        conclusion = "No term changes the mean probability"
+    else:
+        conclusion = (
+            "No term changes the probability significantly. The largest change is that of"
+            f" {top['term']}, {change}; {_least_effect(top['least'])}"
+        )
+    line = (
+        f"Swaps: {stats['n_changed']:,} of {stats['n']:,} texts that name a group ({stats['share']:.1%},"
+        f" {stats['low']:.1%} to {stats['high']:.1%}) get another answer if another group replaces it."
+        f" {conclusion}."
+    )
+    return line, build_section(
         "The same text with another group",
         "Each identifier in a text is replaced by every other identifier. The rest of the text stays, so"
         " the answer should not change, unless the sentence applies to one group only.",
@@ -409,17 +310,38 @@ def _swaps(audit: Audited) -> Section:
             "Becomes hateful": "{n_to_positive:,}",
             "Becomes harmless": "{n_to_negative:,}",
         },
-        f"Of {audit.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn at random). A term has the case of"
+        f"Of {stats['n']:,} texts (at most {MAX_SWAPPED}, drawn at random). A term has the case of"
         " the term that it replaces. Bars: simultaneous 95% intervals by Student's t over texts.",
         Chart("term", {"texts": "change"}, "Change of the probability", "{term} {change:+.3f}", line=0.0),
     )
 
 
-def _words(audit: Audited) -> Section:
-    rows = _frequent_words(audit.words).head(N_WORDS)
-    terms = audit.words[audit.words["is_identifier"] & ~audit.words["word"].isin(rows["word"])]
+def _words(audit: Audited) -> tuple[str, Section]:
+    several, is_term = audit.words[audit.words["n"] > 1], audit.words["is_identifier"]
+    frequent = audit.words if several.empty else several
+    top = frequent.iloc[0]
+    line = (
+        f"Words: in {audit.n_explained:,} false alarms, the probability falls most without '{top['word']}',"
+        f" by {top['change']:.3f} on average over {top['n']:,}"
+    )
+    if np.isfinite(top["change_low"]):
+        line += f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
+    if not top["change_low"] > 0:
+        line += f", not significantly ({_least_effect(top['least'])})"
+    if is_term.any() and not top["is_identifier"]:
+        best = audit.words[is_term].iloc[0]
+        line += (
+            f"; of identity terms, '{best['word']}', by {best['change']:.3f} on average over {best['n']:,}"
+        )
+    if audit.n_shortened:
+        line += (
+            f"; in {audit.n_shortened:,} of these texts, which are longer than {MAX_WORDS} words, only the"
+            f" first {MAX_WORDS} words and the identity terms are left out"
+        )
+    rows = frequent.head(N_WORDS)
+    terms = audit.words[is_term & ~audit.words["word"].isin(rows["word"])]
     rows = pd.concat([rows, terms.head(N_TERMS)], ignore_index=True)
-    return build_section(
+    return f"{line}.", build_section(
         "What makes false alarms",
         f"How much the probability falls if a word is left out (occlusion), in {audit.n_explained:,}"
         f" harmless texts called hateful (at most {MAX_EXPLAINED}, drawn at random). This works for any"
@@ -445,8 +367,19 @@ def _words(audit: Audited) -> Section:
     )
 
 
-def _templates(audit: Audited) -> Section:
-    return build_section(
+def _templates(audit: Audited) -> tuple[str, Section]:
+    terms = audit.templates[audit.templates["is_identifier"]]
+    top, alarms = terms.iloc[0], int(terms["n_positive"].sum())
+    doubt = ""
+    if not top["difference_low"] > 0 and terms["difference"].abs().max() > _ROUNDING:
+        doubt = f", not significant; {_least_effect(top['least'])}"
+    line = (
+        f"Neutral sentences: {alarms:,} of {int(terms['n'].sum()):,} with an identifier are false alarms."
+        f" {top['word']} has the highest mean probability, {top['mean']:.3f}, {top['difference']:+.3f}"
+        f" ({top['difference_low']:+.3f} to {top['difference_high']:+.3f}) compared with neutral"
+        f" words{doubt}. The mean difference of two groups is {audit.spread['gap']:.3f}."
+    )
+    return line, build_section(
         "Neutral sentences",
         "Sentences without any statement about a group, with each identifier, and with"
         f" {', '.join(NEUTRAL_WORDS)} for comparison.",
@@ -469,9 +402,26 @@ def _templates(audit: Audited) -> Section:
     )
 
 
-def _hatecheck(table: pd.DataFrame) -> Section:
+def _hatecheck(audit: Audited) -> tuple[str, Section]:
+    table = audit.hatecheck
+    worst = table.loc[table["rate"].idxmin()]
+    sums = table.groupby("is_hateful")[["passed", "n"]].sum()
+    rates = {bool(is_hateful): row["passed"] / row["n"] for is_hateful, row in sums.iterrows()}
+    parts = [
+        f"{rates[is_hateful]:.1%} of the {name} cases"
+        for is_hateful, name in ((True, "hateful"), (False, "harmless"))
+        if is_hateful in rates
+    ]
+    doubt = ""
+    if not (table["p_value"] <= SIGNIFICANT).any():
+        doubt = f"; functionalities do not differ significantly ({_least_effect(worst['least_difference'])})"
+    line = (
+        f"HateCheck: {' and '.join(parts)} are answered correctly. The lowest rate is {worst['rate']:.1%} of"
+        f" {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}), for"
+        f" {worst['functionality']}{doubt}."
+    )
     rows = table.sort_values("rate", kind="stable")
-    return build_section(
+    return line, build_section(
         "HateCheck",
         "Cases that test one functionality each (Röttger et al. 2021). Names that end with _nh are harmless.",
         rows.assign(kind=np.where(rows["is_hateful"], "hateful", "harmless")),
@@ -489,6 +439,29 @@ def _hatecheck(table: pd.DataFrame) -> Section:
             "{functionality} {rate:.1%}",
         ),
     )
+
+
+def _news(audit: Audited) -> tuple[str, Section]:
+    plain, macro = macro_accuracy(audit.news)
+    n_named, n = int(audit.news.set_index("identifier").loc[ANY, "n"]), _n_news(audit.news)
+    line = f"Texts without hate: none of {n:,} texts names a group."
+    if n_named:
+        line = (
+            f"Texts without hate: {plain:.1%} of {n_named:,} texts that name a group are called harmless"
+            f" (mean over groups: {macro:.1%}). The other {n - n_named:,} texts name no group and are not"
+            " counted."
+        )
+    return line, build_section(
+        "Texts without hate",
+        "Share of the texts without any hate that are called hateful, by the identifier in the text.",
+        audit.news,
+        {"Identifier": "{identifier}", "Texts": "{n:,}", "False alarms": _FALSE_ALARMS},
+        "Intervals: Clopper-Pearson, not adjusted for several identifiers.",
+    )
+
+
+def _n_news(news: pd.DataFrame) -> int:
+    return int(news.loc[news["identifier"].isin([ANY, NONE]), "n"].sum())
 
 
 def _limits(audit: Audited) -> list[str]:

@@ -39,8 +39,7 @@ class _Panel:
 def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
     """Draw the phrases of each sentence coloured by importance, one panel a method and one row a level.
 
-    The first row shows the words, the last row s(x). All panels share one scale, which ends at the largest
-    absolute importance of a phrase. Listed words are masked unless the unit's option ``unmask`` is set.
+    The last row shows s(x). Listed words are masked unless the unit's option ``unmask`` is set.
     """
     draw_panels([panel for unit in units for panel in _read(unit)], stem)
 

@@ -138,9 +138,8 @@ def over_seeds(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -
 def paired(values: pd.DataFrame, baselines: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:
     """Return the mean difference of a value from its baseline, seed by seed, with Student's 95% interval.
 
-    Column ``baseline`` of `values` names the method in `baselines` to compare with. The key ``method`` refers
-    to `values` only. The interval is missing for fewer than two pairs. ``n_lower`` counts the seeds with a
-    value below the baseline's.
+    Column ``baseline`` of `values` names the method in `baselines` to compare with. ``n_lower`` counts the
+    seeds with a value below the baseline's.
     """
     shared = [key for key in keys if key != "method"]
     reference = baselines[[*shared, "method", "seed", value]].rename(columns={"method": "baseline"})

@@ -285,9 +285,8 @@ def ablation(units: Sequence[Results]) -> Table:
 def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
     """Compare each method with and without quirks of the published code, seed by seed.
 
-    Columns: corpus, method (methods without quirks precede those with quirks), n_pairs (shared seeds). For
-    each VALUE of `_MEASURES`, ``VALUE`` is the mean over the seeds. ``VALUE_difference`` is the mean change,
-    with the bounds ``VALUE_ci_low`` and ``VALUE_ci_high``.
+    Columns: corpus, method, n_pairs (shared seeds). For each VALUE of `_MEASURES`, ``VALUE`` is the mean over
+    the seeds and ``VALUE_difference`` the mean change, with bounds.
     """
     keys, values = ["corpus", "method", "seed"], list(_MEASURES)
     phi = phi_by_seed(attributions).pivot(index=keys, columns="explanation", values=_PHI)
@@ -334,8 +333,7 @@ def word_importance(unit: Results) -> Table:
 def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
     """Return the top words of the unregularized encoder and of every regularized method, and rank changes.
 
-    Column method names the regularized method ("" if there is none). rank_change is the rank before minus the
-    rank after, so it is positive for rising words. It is missing for words explained by one classifier only.
+    rank_change is positive for rising words, and missing for words explained by one classifier only.
     """
     plain = without_quirks(importance)
     methods = [method for method in plain["method"].unique() if method != VANILLA]

@@ -29,7 +29,8 @@ def answer(audit: Audit, source: ListFile, desired: str, k: int, algorithm: str)
     before, is_reranked = tables[_BEFORE], _AFTER in tables
     lines = [_value_line(row, audit) for row in before.head(N_VALUES).to_dict("records")]
     lines += [*_difference_lines(audit, before), *_tie_lines(audit)]
-    lines += [*_test_lines(audit), *_unknown_lines(audit, present[_BEFORE])]
+    test_lines, tests = _tests(audit)
+    lines += [*test_lines, *_unknown_lines(audit, present[_BEFORE])]
     if is_reranked:
         lines.append(_after_line(audit, tables[_AFTER].head(N_VALUES), algorithm))
     attribute = " x ".join(source.columns.attributes)
@@ -44,7 +45,7 @@ def answer(audit: Audit, source: ListFile, desired: str, k: int, algorithm: str)
             _shares(audit, {name: table.head(N_VALUES) for name, table in tables.items()}),
             _selection(audit, present),
             _exposure(audit, present),
-            _tests(audit),
+            tests,
             _measures(audit),
         ],
         limits=_limits(audit),
@@ -159,34 +160,6 @@ def _tie_lines(audit: Audit) -> list[str]:
         " order. Shares, selected candidates and exposure are exact means over all orders of ties. Other"
         " measures, p-values and re-ranked numbers are means over random orders."
     ]
-
-
-def _test_lines(audit: Audit) -> list[str]:
-    tests = audit.tests.dropna(subset="p_value")
-    lines = []
-    for value, rows in tests.groupby("value"):
-        n, few = len(rows), int((rows["p_value"] <= SIGNIFICANT).sum())
-        p = rows["p_value_corrected"].min()
-        if n > 1 and few:
-            chance = scipy.stats.binomtest(few, n, SIGNIFICANT, "greater").pvalue
-            lines.append(
-                f"In FA*IR's test at {SIGNIFICANT:.0%}, {value} has too few places in {few:,} of {n:,}"
-                f" lists, compared with at most {SIGNIFICANT * n:,.0f} by chance (p = {chance:.2g})."
-                f" Corrected for all {len(tests):,} tests, the least p is {p:.2g}."
-            )
-        elif n == 1 and p <= SIGNIFICANT:
-            lines.append(
-                f"In FA*IR's test, {value} has fewer places than by chance: p = {rows['p_value'].min():.2g},"
-                f" {p:.2g} corrected for {len(tests)} values."
-            )
-    if not lines:
-        least = tests.loc[tests["p_value"].idxmin()]
-        lines.append(
-            f"In FA*IR's test, no value has fewer places than by chance (least p {least['p_value']:.2g}, for"
-            f" {least['value']}, {least['p_value_corrected']:.2g} corrected for {len(tests):,} tests). This"
-            " result does not prove that every value has enough places."
-        )
-    return lines
 
 
 def _unknown_lines(audit: Audit, values: pd.DataFrame) -> list[str]:
@@ -334,7 +307,7 @@ def _exposure(audit: Audit, tables: dict[str, pd.DataFrame]) -> Section:
     )
 
 
-def _tests(audit: Audit) -> Section:
+def _tests(audit: Audit) -> tuple[list[str], Section]:
     is_significant = {
         name: audit.tests[column] <= SIGNIFICANT
         for name, column in (("raw", "p_value"), ("corrected", "p_value_corrected"))
@@ -346,10 +319,32 @@ def _tests(audit: Audit) -> Section:
             n=("p_value", "count"),
             raw=("raw", "sum"),
             corrected=("corrected", "sum"),
+            least_raw=("p_value", "min"),
             least=("p_value_corrected", "min"),
         )
     )
-    return build_section(
+    lines, n_tests = [], rows["n"].sum()
+    for row in rows.itertuples():
+        if row.n > 1 and row.raw:
+            chance = scipy.stats.binomtest(row.raw, row.n, SIGNIFICANT, "greater").pvalue
+            lines.append(
+                f"In FA*IR's test at {SIGNIFICANT:.0%}, {row.value} has too few places in {row.raw:,} of"
+                f" {row.n:,} lists, compared with at most {SIGNIFICANT * row.n:,.0f} by chance (p ="
+                f" {chance:.2g}). Corrected for all {n_tests:,} tests, the least p is {row.least:.2g}."
+            )
+        elif row.n == 1 and row.least <= SIGNIFICANT:
+            lines.append(
+                f"In FA*IR's test, {row.value} has fewer places than by chance: p = {row.least_raw:.2g},"
+                f" {row.least:.2g} corrected for {n_tests} values."
+            )
+    if not lines:
+        least = audit.tests.loc[audit.tests["p_value"].idxmin()]
+        lines.append(
+            f"In FA*IR's test, no value has fewer places than by chance (least p {least['p_value']:.2g}, for"
+            f" {least['value']}, {least['p_value_corrected']:.2g} corrected for {n_tests:,} tests). This"
+            " result does not prove that every value has enough places."
+        )
+    return lines, build_section(
         "FA*IR's test for too few places",
         "FA*IR's test (Zehlike et al. 2017) covers all prefixes of a top. The p-value is the probability"
         " that a prefix has as few places of the value if each place is drawn with the desired share."

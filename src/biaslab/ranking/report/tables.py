@@ -175,10 +175,7 @@ def comparison(units: Sequence[Results]) -> Table:
 
 
 def _means(data: pd.DataFrame, cells: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
-    """Return the means as text, a row for each number of values and algorithm.
-
-    `cells` has the header and the template of each measure; ``half`` is half the width of the interval.
-    """
+    """Return means as text by number of values and algorithm; ``half`` is half the width of an interval."""
     halved = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
     rows = []
     for (m, algorithm), group in halved.groupby(["n_values", "algorithm"], sort=False):
