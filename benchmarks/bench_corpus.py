@@ -7,7 +7,7 @@ from pathlib import Path
 from biaslab.core.errors import InputError
 from biaslab.embeddings.corpus import build_corpus
 from biaslab.embeddings.readers import read_documents
-from biaslab.run import datasets
+from biaslab.run.data import datasets
 
 import numpy as np
 

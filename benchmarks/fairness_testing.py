@@ -18,7 +18,7 @@ from biaslab.fairness_testing.testers.adf import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import Task, collect
 from biaslab.fairness_testing.testers.discrimination import Subject
 from biaslab.fairness_testing.testers.two_phases import MAX_ITER
-from biaslab.run import datasets
+from biaslab.run.data import datasets
 
 import numpy as np
 import scipy.optimize

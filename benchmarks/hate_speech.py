@@ -13,7 +13,7 @@ from biaslab.hate_speech.explanations import find_occurrences, importance, regul
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.objective import Batches, Objective, Regularization
 from biaslab.hate_speech.optimizers import bert_adam
-from biaslab.run import datasets
+from biaslab.run.data import datasets
 from biaslab.text.bert import compact_embeddings
 from biaslab.text.corpora import read_stormfront
 from biaslab.text.devices import generator, make_deterministic, step_seed

@@ -46,9 +46,9 @@ from biaslab.origins.checks import foreign
 from biaslab.origins.sets import is_random
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.config import load_files, settings
-from biaslab.run.crate import METADATA
-from biaslab.run.crate import RESULTS as CRATED
+from biaslab.run.plan.config import load_files, settings
+from biaslab.run.travel.crate import METADATA
+from biaslab.run.travel.crate import RESULTS as CRATED
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))  # where others load this file by its path

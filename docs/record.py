@@ -57,11 +57,11 @@ from biaslab.origins.checks import foreign
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
 from biaslab.origins.sets.selection import members
 from biaslab.run.areas import AREAS
-from biaslab.run.crate import RESULTS as CRATED
-from biaslab.run.crate.contents import CONFIG
-from biaslab.run.crate.writing import write_crate
-from biaslab.run.manifest import MANIFEST
-from biaslab.run.resources import job_costs
+from biaslab.run.travel.crate import RESULTS as CRATED
+from biaslab.run.travel.crate.contents import CONFIG
+from biaslab.run.travel.crate.writing import write_crate
+from biaslab.run.record.manifest import MANIFEST
+from biaslab.run.record.resources import job_costs
 
 DAMPED = "newton, damped"
 """The title of newton with the damping that follows from the training."""

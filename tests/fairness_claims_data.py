@@ -10,7 +10,7 @@ from biaslab.audit.claims import Claim
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import CONTROL
 from biaslab.run.area import load_area
-from biaslab.run.reports import write_report
+from biaslab.run.plan.reports import write_report
 from fairness_report_data import AUTHORS, units_of, write_results
 
 SETUPS = tuple(AUTHORS)

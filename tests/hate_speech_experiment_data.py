@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from biaslab.run import plan as planning
-from biaslab.run.fetching import ABSENT, THERE, Status
+from biaslab.run.data.fetching import ABSENT, THERE, Status
+from biaslab.run.plan import plan as planning
 from text_data import texts_of, tiny_classifier, tiny_vocabulary
 
 ROOT = Path(__file__).parents[1]

@@ -25,7 +25,7 @@ import numpy as np
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.run.provenance import environment
+from biaslab.run.record.provenance import environment
 from biaslab.text.words import Texts
 
 REFERENCE = Path(__file__).with_name("processors.tsv")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from biaslab.run.plan import Plan, make_plan
+from biaslab.run.plan.plan import Plan, make_plan
 
 ROOT = Path(__file__).parents[1]
 SMOKE = ROOT / "workflow/presets/smoke.yaml"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biaslab.run.datasets import load_registry
+from biaslab.run.data.datasets import load_registry
 
 SPECIAL = ("[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PUNCTUATION = (".", ",", "!", "?", "'")

@@ -5,8 +5,8 @@ import json
 import os
 
 from biaslab.core.files import write_json, write_text
-from biaslab.run.manifest import write_manifest
-from biaslab.run.provenance import sha256_file
+from biaslab.run.record.manifest import write_manifest
+from biaslab.run.record.provenance import sha256_file
 
 NOW = 1_700_000_000
 CODE = {"train": "a" * 16, "measure": "b" * 16, "report_one": "c" * 16}

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 import consoles
 from biaslab.cli import app
 from biaslab.core.settings import complete
-from biaslab.run.config import settings
+from biaslab.run.plan.config import settings
 from consoles import ROOT
 
 DOCS = ROOT / "docs"

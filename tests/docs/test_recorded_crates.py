@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import record
-from biaslab.run.config import drop_removed
-from biaslab.run.crate import METADATA, RESULTS
-from biaslab.run.crate.contents import is_shown
-from biaslab.run.manifest import MANIFEST, result_files
-from biaslab.run.provenance import sha256_file
+from biaslab.run.plan.config import drop_removed
+from biaslab.run.record.manifest import MANIFEST, result_files
+from biaslab.run.record.provenance import sha256_file
+from biaslab.run.travel.crate import METADATA, RESULTS
+from biaslab.run.travel.crate.contents import is_shown
 from consoles import ROOT
 from elsewhere import Elsewhere
 

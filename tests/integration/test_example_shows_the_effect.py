@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from biaslab.run import config as configuration
-from biaslab.run.datasets import load_registry, verified_copy
+from biaslab.run.data.datasets import load_registry, verified_copy
+from biaslab.run.plan import config as configuration
 
 pytest.importorskip("torch")
 

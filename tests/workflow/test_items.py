@@ -13,8 +13,8 @@ from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.run.area import FIGURE, SUFFIXES, Area, Item, Made, load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.plan import Plan
-from biaslab.run.reports import write_report
+from biaslab.run.plan.plan import Plan
+from biaslab.run.plan.reports import write_report
 from smoke_run import plan_of
 
 ITEMS = [

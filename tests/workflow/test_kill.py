@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from biaslab.audit.compare import BYTE_EQUAL, compare_runs
-from biaslab.run.manifest import MANIFEST
+from biaslab.run.record.manifest import MANIFEST
 from processes import MARK, alive, heed_signals, is_free, kill_all, wait_for
 
 LOCK = ".snakemake/biaslab.lock"

@@ -21,7 +21,7 @@ from biaslab.core.io import write_parquet
 from biaslab.origins.area import AREA
 from biaslab.origins.checks.lengths import write_correlation
 from biaslab.run.area import Unit
-from biaslab.run.reports import write_report
+from biaslab.run.plan.reports import write_report
 
 folder = Path("results/origins/wiki")
 documents = pd.DataFrame({"document": range(4), "n_tokens": [9, 5, 7, 1]})

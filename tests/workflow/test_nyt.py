@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from biaslab.embeddings.readers import read_documents
-from biaslab.run.datasets import load_registry, resolve
+from biaslab.run.data.datasets import load_registry, resolve
 
 ROOT = Path(__file__).parents[2]
 NYT = ROOT / "workflow/presets/nyt.yaml"

@@ -282,7 +282,7 @@ def test_without_the_package_one_line_says_to_install_it(tmp_path):
 
 HOLDER = """
 import pathlib, sys
-from biaslab.run.lock import hold
+from biaslab.run.life.lock import hold
 hold(pathlib.Path(sys.argv[1]))
 print("held", flush=True)
 input()

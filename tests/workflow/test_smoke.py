@@ -20,10 +20,10 @@ import smoke_tables
 from biaslab.audit.compare import BYTE_EQUAL, compare_runs
 from biaslab.core import processor
 from biaslab.run.areas import AREAS
-from biaslab.run.code import closure
-from biaslab.run.crate.contents import is_shown
-from biaslab.run.provenance import sha256_file
-from biaslab.run.steps import step_modules
+from biaslab.run.plan.steps import step_modules
+from biaslab.run.record.code import closure
+from biaslab.run.record.provenance import sha256_file
+from biaslab.run.travel.crate.contents import is_shown
 from dry_runs import jobs
 from elsewhere import Elsewhere
 from smoke_run import OPTIONS, ROOT, SMOKE, plan_of
@@ -318,7 +318,7 @@ def test_a_step_imports_nothing_that_its_digest_leaves_out(smoke_run):
     load = "from biaslab.run.area import load_area; load_area"
     plugged = {area: imported_by("-c", f"{load}({area!r})") for area in AREAS}
     recipes = set().union(*plugged.values())  # the registry of datasets has the recipes of all areas
-    stepping = imported_by("-c", "import biaslab.run.steps")
+    stepping = imported_by("-c", "import biaslab.run.plan.steps")
     steps = 0
     for record in recorded(smoke_run):
         called = re.match(r"biaslab step (\S+)", record["shellcmd"])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from biaslab.run.crate.contents import is_shown
-from biaslab.run.crate.reading import opened_run
-from biaslab.run.manifest import result_files
-from biaslab.run.provenance import sha256_file
-from biaslab.run.travel import draw
+from biaslab.run.record.manifest import result_files
+from biaslab.run.record.provenance import sha256_file
+from biaslab.run.travel.crate.contents import is_shown
+from biaslab.run.travel.crate.reading import opened_run
+from biaslab.run.travel.travel import draw
 from elsewhere import Elsewhere
 
 RUN = ["run", "--preset", "smoke", "--configfile", "mine.yaml", "--cores", 2]

@@ -21,14 +21,14 @@ except ModuleNotFoundError:
     sys.exit(2)
 
 from biaslab.core.errors import InputError
-from biaslab.run.arguments import only_looks
-from biaslab.run.failures import note_failures
-from biaslab.run.lock import hold_folder
-from biaslab.run.plan import make_plan
+from biaslab.run.plan.arguments import only_looks
+from biaslab.run.travel.failures import note_failures
+from biaslab.run.life.lock import hold_folder
+from biaslab.run.plan.plan import make_plan
 from biaslab.run.root import is_repository, repository
-from biaslab.run.rules import Limits, cancel_timers, complete_rules, limit_prefix, move_results
-from biaslab.run.slurm import check_slurm
-from biaslab.run.steps import given, mark_rules, part, step
+from biaslab.run.plan.rules import Limits, cancel_timers, complete_rules, limit_prefix, move_results
+from biaslab.run.plan.slurm import check_slurm
+from biaslab.run.plan.steps import given, mark_rules, part, step
 
 # Rules that Snakemake takes from a hosted repository have their files in the package.
 ROOT = Path(os.path.relpath(CHECKOUT if is_repository(CHECKOUT) else repository()))

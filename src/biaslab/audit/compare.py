@@ -14,8 +14,8 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, read_parquet, read_tsv
-from biaslab.run.crate.reading import opened_run
-from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
+from biaslab.run.record.manifest import MANIFEST, VARIABLE_KEY
+from biaslab.run.travel.crate.reading import opened_run
 
 BYTE_EQUAL = "byte_equal"
 NUMERICALLY_EQUAL = "numerically_equal"

@@ -39,7 +39,7 @@ from biaslab.audit.verdicts import (
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table, write_text
 from biaslab.core.tables import Table, text_columns, write_table
-from biaslab.run.provenance import sha256_file
+from biaslab.run.record.provenance import sha256_file
 
 PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
 PAPERS = ("paper", "title", "at_hand", "not_at_hand", "main")

@@ -18,8 +18,8 @@ from biaslab.core import processor
 from biaslab.core.cache import replace_unwritable_home
 from biaslab.core.errors import InputError, printable
 from biaslab.run.areas import AREAS
-from biaslab.run.cost import note_cost
-from biaslab.run.outputs import guard_outputs
+from biaslab.run.commands.outputs import guard_outputs
+from biaslab.run.record.cost import note_cost
 from biaslab.run.root import located
 
 app = typer.Typer(name="biaslab", no_args_is_help=True, pretty_exceptions_enable=False)

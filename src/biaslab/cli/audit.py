@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from biaslab.cli.output import say
-from biaslab.run.outputs import To
+from biaslab.run.commands.outputs import To
 from biaslab.run.root import repository
 
 
@@ -115,7 +115,7 @@ def crate(
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
     from biaslab.audit.summary import write_codecheck
-    from biaslab.run.crate.writing import write_crate
+    from biaslab.run.travel.crate.writing import write_crate
 
     kinds = [kind.value for kind in more or ()]
     for notice in write_crate(results, out, repository(), kinds, leave_out or ()):
@@ -129,7 +129,7 @@ def _show(comparison: object, a: Path, b: Path) -> None:
     from rich.table import Column, Table
 
     from biaslab.audit.compare import BYTE_EQUAL, STATUSES
-    from biaslab.run.terminal import page_console
+    from biaslab.run.commands.terminal import page_console
 
     def words(name: str) -> str:
         return name.replace("_", " ")

@@ -8,7 +8,7 @@ import typer
 
 from biaslab.cli.output import say
 from biaslab.run import REGISTRY
-from biaslab.run.options import Out
+from biaslab.run.commands.options import Out
 from biaslab.run.root import repository
 
 app = typer.Typer(help="List, fetch and check registered input data.", no_args_is_help=True)
@@ -50,8 +50,8 @@ def fetch_dataset(
     """
     from rich.filesize import decimal
 
-    from biaslab.run.datasets import load_registry, make, registered
-    from biaslab.run.fetching import fetch_to
+    from biaslab.run.data.datasets import load_registry, make, registered
+    from biaslab.run.data.fetching import fetch_to
 
     if made_of:
         make(registered(name, load_registry(registry)), made_of, out=out)
@@ -80,10 +80,10 @@ def list_datasets(
 
     from rich.filesize import decimal
 
-    from biaslab.run.config import load_files
-    from biaslab.run.datasets import load_registry
-    from biaslab.run.fetching import inventory
-    from biaslab.run.terminal import plain_console, plain_table
+    from biaslab.run.commands.terminal import plain_console, plain_table
+    from biaslab.run.data.datasets import load_registry
+    from biaslab.run.data.fetching import inventory
+    from biaslab.run.plan.config import load_files
 
     files = [*([_CONFIG] if _CONFIG.is_file() else []), *(configfile or [])]
     datasets = load_files(files, repository())["datasets"] if files else {"mirror": None, "paths": {}}

@@ -16,7 +16,7 @@ from biaslab.embeddings.settings import (
     Words,
     format_of,
 )
-from biaslab.run.options import Out, Seed, Threads, grouped
+from biaslab.run.commands.options import Out, Seed, Threads, grouped
 
 
 class Method(enum.StrEnum):

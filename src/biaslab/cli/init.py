@@ -11,7 +11,7 @@ def init() -> None:
     """Write a short config.yaml of your own into this folder, with your data as comments to fill in."""
     from biaslab.core.errors import InputError
     from biaslab.core.files import write_text
-    from biaslab.run.config import CONFIG
+    from biaslab.run.plan.config import CONFIG
     from biaslab.run.root import repository
 
     own, root = Path(CONFIG), repository()

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.cli.output import say
-from biaslab.run.arguments import only_looks
+from biaslab.run.plan.arguments import only_looks
 
 if TYPE_CHECKING:
-    from biaslab.run.travel import Choice, Source
+    from biaslab.run.travel.travel import Choice, Source
 
 
 class Trust(enum.StrEnum):
@@ -79,16 +79,16 @@ def run(
     step that fails costs what depends on it: the rest is made and audited, and the exit code is 1.
     """
     from biaslab.core.files import locate, remove_partial_files, write_json
-    from biaslab.run import failures
     from biaslab.run.area import load_area
-    from biaslab.run.config import CONFIG, REGISTRY, load, overlays, read_files, read_written
-    from biaslab.run.datasets import load_registry
+    from biaslab.run.data.datasets import load_registry
+    from biaslab.run.data.fetching import fetch_wanted
     from biaslab.run.extras import WORKFLOW, need
-    from biaslab.run.fetching import fetch_wanted
-    from biaslab.run.lock import hold_folder
-    from biaslab.run.plan import wanted
+    from biaslab.run.life.lock import hold_folder
+    from biaslab.run.plan.config import CONFIG, REGISTRY, load, overlays, read_files, read_written
+    from biaslab.run.plan.plan import wanted
+    from biaslab.run.record.taken import read_taken
     from biaslab.run.root import repository
-    from biaslab.run.taken import read_taken
+    from biaslab.run.travel import failures
 
     need(WORKFLOW)
     root = repository()
@@ -134,7 +134,7 @@ def run(
         if code and any(shutil.disk_usage(folder).free < _ALMOST_FULL for folder in folders):
             _report("the disk is full; free space, and the same command resumes from here")
         if chosen is not None and code == 0:
-            from biaslab.run.travel import describe_made
+            from biaslab.run.travel.travel import describe_made
 
             for line in describe_made(chosen):
                 _report(line)
@@ -159,10 +159,10 @@ def _open_source(
         if recheck or trust != Trust.DIGESTS:
             raise InputError("--recheck and --trust apply to another run only; name that run with --from")
         return None
-    from biaslab.run.crate.fetching import fetch_archive, is_address
-    from biaslab.run.crate.reading import MAX_BYTES, opened_run
-    from biaslab.run.datasets import DOWNLOADS
-    from biaslab.run.travel import Source
+    from biaslab.run.data.datasets import DOWNLOADS
+    from biaslab.run.travel.crate.fetching import fetch_archive, is_address
+    from biaslab.run.travel.crate.reading import MAX_BYTES, opened_run
+    from biaslab.run.travel.travel import Source
 
     path = fetch_archive(place, DOWNLOADS, MAX_BYTES, _report) if is_address(place) else Path(place)
     run = stack.enter_context(opened_run(path, with_steps=True))
@@ -185,9 +185,9 @@ def _take(
     from snakemake.cli import parse_args
 
     from biaslab.core.errors import InputError
-    from biaslab.run import travel
-    from biaslab.run.jobs import Job, planned_jobs, unmark
-    from biaslab.run.taken import kept_note
+    from biaslab.run.plan.jobs import Job, planned_jobs, unmark
+    from biaslab.run.record.taken import kept_note
+    from biaslab.run.travel import travel
 
     plain = _without_force(arguments)
     parsed = parse_args(plain)[1]
@@ -231,7 +231,7 @@ def _options(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) 
 
 
 def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) -> int:
-    from biaslab.run.supervise import supervise
+    from biaslab.run.life.supervise import supervise
 
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
@@ -293,9 +293,9 @@ def extras(
     Arguments after ``--`` are those of Snakemake: where they run nothing, nothing is needed.
     """
     from biaslab.core.files import locate
-    from biaslab.run.config import CONFIG, load_files, overlays
     from biaslab.run.extras import missing_extra
-    from biaslab.run.plan import chosen_areas
+    from biaslab.run.plan.config import CONFIG, load_files, overlays
+    from biaslab.run.plan.plan import chosen_areas
     from biaslab.run.root import repository
 
     if only_looks(context.args):

@@ -15,6 +15,6 @@ def step(
     ] = None,
 ) -> None:
     """Do one step of the workflow as its rule does; ``run --printshellcmds`` shows the rules' lines."""
-    from biaslab.run.steps import run_step
+    from biaslab.run.plan.steps import run_step
 
     run_step(name, given, threads, say)

@@ -1,7 +1,7 @@
 """The columns of tables and their meanings, from the ``columns.tsv`` in the folder of the code.
 
 Writers and readers take the names from this file, results/README.md takes the meanings. The file counts as
-code (`biaslab.run.code`): an edit reruns the steps of the area.
+code (`biaslab.run.record.code`): an edit reruns the steps of the area.
 """
 
 import re

@@ -9,8 +9,8 @@ from biaslab.core.settings import fields_of
 from biaslab.debiasing.report import figures, tables
 from biaslab.debiasing.settings import BENCHMARKS, Section, WordLists
 from biaslab.run.area import Area, Given, Unit, Units, items_of
-from biaslab.run.datasets import verified_copy
-from biaslab.run.sources import setups_of, unknown_test, word_sets_problem
+from biaslab.run.data.datasets import verified_copy
+from biaslab.run.plan.sources import setups_of, unknown_test, word_sets_problem
 
 AUTHORS = {
     "occupations": "debiaswe-occupations",

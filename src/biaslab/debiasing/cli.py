@@ -7,7 +7,7 @@ import typer
 
 from biaslab.core.settings import SEED
 from biaslab.debiasing.settings import COMPARED, WORD_SETS, Penalty, Settings, Subspace, WordLists
-from biaslab.run.options import AnswerOut, Out, Seed, grouped, option
+from biaslab.run.commands.options import AnswerOut, Out, Seed, grouped, option
 
 app = typer.Typer(help="Measure and remove the bias of word embeddings.", no_args_is_help=True)
 

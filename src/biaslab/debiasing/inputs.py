@@ -6,8 +6,8 @@ from typing import Any
 from biaslab.core.files import locate
 from biaslab.debiasing.area import AUTHORS, LISTS
 from biaslab.debiasing.settings import BENCHMARKS
-from biaslab.run.plan import Plan
-from biaslab.run.sources import setups_of
+from biaslab.run.plan.plan import Plan
+from biaslab.run.plan.sources import setups_of
 
 _OWN_BENCHMARKS = "workflow/resources/benchmarks"
 

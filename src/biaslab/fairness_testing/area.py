@@ -12,10 +12,10 @@ from biaslab.fairness_testing.report import figures, tables, text_tables
 from biaslab.fairness_testing.settings import Corpus, Section
 from biaslab.run.area import Area, Given, Recipe, Unit, Units, claims_of, items_of
 from biaslab.run.areas import AREAS
-from biaslab.run.corpora import TEXTS, check_corpora, corpora_of, named_in, part_of
-from biaslab.run.datasets import dataset_name
+from biaslab.run.data.datasets import dataset_name
 from biaslab.run.extras import missing_extra
-from biaslab.run.sources import (
+from biaslab.run.plan.corpora import TEXTS, check_corpora, corpora_of, named_in, part_of
+from biaslab.run.plan.sources import (
     MISSING,
     available,
     comes_along,

@@ -10,8 +10,8 @@ from biaslab.core.settings import SEED
 from biaslab.core.values import EXACT_HELP, EXACT_OPTION
 from biaslab.fairness_testing.settings import Campaign, Section
 from biaslab.fairness_testing.text.cli import audit_texts
-from biaslab.run.options import AnswerOut, Seed, Threads, grouped, option
-from biaslab.run.outputs import To
+from biaslab.run.commands.options import AnswerOut, Seed, Threads, grouped, option
+from biaslab.run.commands.outputs import To
 
 app = typer.Typer(help="Test whether a classifier depends on a protected attribute.", no_args_is_help=True)
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from biaslab.fairness_testing.area import ENCODER, RANDOM, corpora_in, vectors_source
 from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
-from biaslab.run.corpora import TEXTS
-from biaslab.run.plan import Plan
-from biaslab.run.sources import file_of, setups_of
-from biaslab.run.steps import part
+from biaslab.run.plan.corpora import TEXTS
+from biaslab.run.plan.plan import Plan
+from biaslab.run.plan.sources import file_of, setups_of
+from biaslab.run.plan.steps import part
 
 _FOLDER = "results/fairness_testing/text-"
 

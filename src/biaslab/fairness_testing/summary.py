@@ -8,7 +8,7 @@ from rich.text import Text
 
 from biaslab.classifiers.encoding import Data
 from biaslab.classifiers.schema import Schema
-from biaslab.run.terminal import page_console
+from biaslab.run.commands.terminal import page_console
 
 
 def show(

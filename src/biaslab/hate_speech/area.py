@@ -12,8 +12,8 @@ from biaslab.hate_speech.report.results import ENCODERS
 from biaslab.hate_speech.settings import Corpus, Section
 from biaslab.run.area import Area, Given, Recipe, Unit, Units, claims_of, items_of
 from biaslab.run.areas import AREAS
-from biaslab.run.corpora import TEXTS, check_corpora, corpora_of, named_in, part_of
-from biaslab.run.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
+from biaslab.run.plan.corpora import TEXTS, check_corpora, corpora_of, named_in, part_of
+from biaslab.run.plan.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
 from biaslab.text.settings import Corpora
 
 RANDOM = "random"

@@ -12,10 +12,10 @@ import typer
 from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED, validate
 from biaslab.hate_speech.settings import AnalysisContexts, Training, TrainingSettings
+from biaslab.run.commands.masking import Masking
+from biaslab.run.commands.options import AnswerOut, Seed, grouped, option
+from biaslab.run.commands.outputs import To
 from biaslab.run.extras import need
-from biaslab.run.masking import Masking
-from biaslab.run.options import AnswerOut, Seed, grouped, option
-from biaslab.run.outputs import To
 from biaslab.text import settings
 from biaslab.text.settings import LanguageModel
 
@@ -153,7 +153,7 @@ def train(
     from biaslab.hate_speech.methods import parse_method
     from biaslab.hate_speech.own_training import OwnSettings, train_own
     from biaslab.hate_speech.pages import show_training
-    from biaslab.run.terminal import page_console
+    from biaslab.run.commands.terminal import page_console
     from biaslab.text.devices import choose_device, make_deterministic
     from biaslab.text.identifiers import Identifiers, read_identifiers
     from biaslab.text.language_model import LanguageModelSettings

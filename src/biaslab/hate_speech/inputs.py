@@ -6,10 +6,10 @@ from typing import Any
 from biaslab.hate_speech.area import RANDOM, corpora_in, encoder_files
 from biaslab.hate_speech.methods import LINEAR, VANILLA
 from biaslab.hate_speech.settings import PUBLISHED
-from biaslab.run.corpora import TEXTS
-from biaslab.run.datasets import dataset_name
-from biaslab.run.plan import Plan
-from biaslab.run.sources import file_of
+from biaslab.run.data.datasets import dataset_name
+from biaslab.run.plan.corpora import TEXTS
+from biaslab.run.plan.plan import Plan
+from biaslab.run.plan.sources import file_of
 
 _TRAINING = ("batch_size", "learning_rate", "epochs", "validate_every", "halvings")
 _CONTEXTS = {"regularization": ("radius", "samples"), "analysis": ("radius", "samples", "sentences")}

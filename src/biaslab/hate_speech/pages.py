@@ -14,7 +14,7 @@ from rich.text import Text
 from biaslab.core.files import render, write_text
 from biaslab.core.tables import text_columns
 from biaslab.hate_speech.hierarchy import Explained, Phrase, collapse, colours, scale_of
-from biaslab.run.terminal import page_console, plain_table
+from biaslab.run.commands.terminal import page_console, plain_table
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,9 +13,9 @@ from biaslab.origins.report.results import Setup
 from biaslab.origins.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
-from biaslab.run.datasets import PREFIX, dataset_name, unregistered
-from biaslab.run.fetching import source_file
-from biaslab.run.sources import unknown_test, word_sets_problem
+from biaslab.run.data.datasets import PREFIX, dataset_name, unregistered
+from biaslab.run.data.fetching import source_file
+from biaslab.run.plan.sources import unknown_test, word_sets_problem
 
 _SHOWN = {
     "corpus": ("unit", "part_length", "min_length", "max_length"),

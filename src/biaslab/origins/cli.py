@@ -10,8 +10,8 @@ from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import FORMATS_SAID, Choice, GloveParameters, format_of
 from biaslab.origins.attribution.registry import UNROLLED
 from biaslab.origins.settings import Setup
-from biaslab.run.options import CorpusSource, Out, Seed, Threads, grouped
-from biaslab.run.outputs import To
+from biaslab.run.commands.options import CorpusSource, Out, Seed, Threads, grouped
+from biaslab.run.commands.outputs import To
 
 RunConfig = Annotated[
     Path | None, typer.Option(help="Configuration of the run; by default config.json in the results.")

@@ -10,9 +10,9 @@ from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
 from biaslab.origins import analyses, expansion
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.sets import EFFECTS, PPMI, is_by_ppmi
-from biaslab.run.datasets import dataset_name
-from biaslab.run.plan import Plan
-from biaslab.run.steps import part
+from biaslab.run.data.datasets import dataset_name
+from biaslab.run.plan.plan import Plan
+from biaslab.run.plan.steps import part
 
 FOLDER = "results/origins"
 

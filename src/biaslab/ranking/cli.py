@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from biaslab.core.values import EXACT_HELP, EXACT_OPTION
-from biaslab.run.options import AnswerOut, grouped
-from biaslab.run.outputs import To
+from biaslab.run.commands.options import AnswerOut, grouped
+from biaslab.run.commands.outputs import To
 
 app = typer.Typer(
     help="Audit and re-rank lists against a desired distribution of attribute values.", no_args_is_help=True

@@ -5,4 +5,4 @@ from pathlib import Path
 REGISTRY = Path("workflow/resources/datasets.tsv")
 """The table of registered datasets, relative to the repository."""
 FAILED = "failed"
-"""The configuration key of the results that are lost to failed steps (`biaslab.run.failures`)."""
+"""The configuration key of the results that are lost to failed steps (`biaslab.run.travel.failures`)."""

@@ -162,7 +162,7 @@ class Area:
     summaries: Callable[[Mapping[str, Any]], Sequence[str]]
     items: Sequence[Item]  # its tables and figures
     labels: tuple[str, str] = ("unit", "test")  # names of a unit and a test in a report
-    reader: type | None = None  # opens a unit for `Item.make`; by default `biaslab.run.reports.Results`
+    reader: type | None = None  # opens a unit for `Item.make`; by default `biaslab.run.plan.reports.Results`
     captions: str = ""  # prefix of the names of captions, which then omit the number of an item
     extra: str = ""  # required optional dependencies, for example ``"neural"``
     shared: type | None = None  # a dataclass of keys outside the sections, which areas may share

@@ -7,8 +7,8 @@ import pytest
 from audit_data import CLAIM, SCHEMA, write_registry
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.run.manifest import write_manifest
-from biaslab.run.steps import run_step
+from biaslab.run.plan.steps import run_step
+from biaslab.run.record.manifest import write_manifest
 
 
 @pytest.fixture

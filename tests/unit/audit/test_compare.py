@@ -14,9 +14,9 @@ from biaslab.audit.compare import DIFFERENT, ONLY_IN_A, compare_runs, relative_d
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
 from biaslab.core.io import write_npz, write_parquet, write_tsv
-from biaslab.run.crate import METADATA
-from biaslab.run.manifest import MANIFEST, result_files
-from biaslab.run.provenance import sha256_file
+from biaslab.run.record.manifest import MANIFEST, result_files
+from biaslab.run.record.provenance import sha256_file
+from biaslab.run.travel.crate import METADATA
 from properties import examples
 from refusals import refusal
 

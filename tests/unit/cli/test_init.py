@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from biaslab.run.config import load_files
+from biaslab.run.plan.config import load_files
 
 ROOT = Path(__file__).parents[3]
 

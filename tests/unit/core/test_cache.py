@@ -10,7 +10,7 @@ import pytest
 
 from biaslab.core.cache import cache_folder, make_private, replace_unwritable_home
 from biaslab.core.errors import InputError
-from biaslab.run.steps import digests
+from biaslab.run.plan.steps import digests
 
 VARIABLES = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR", "BIASLAB_CACHE")
 DRAWING = """

@@ -31,7 +31,7 @@ from biaslab.core.settings import (
 )
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.options import grouped, option
+from biaslab.run.commands.options import grouped, option
 
 ROOT = Path(__file__).parents[3]
 SRC = ROOT / "src/biaslab"

@@ -8,7 +8,7 @@ import pytest
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.debiasing.report import tables
 from biaslab.run.area import ALL, Unit, load_area
-from biaslab.run.reports import write_report
+from biaslab.run.plan.reports import write_report
 from debiasing_claims_data import write_published
 
 AREA = load_area("debiasing")

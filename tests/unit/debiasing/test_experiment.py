@@ -18,7 +18,7 @@ from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.stages import classify_specific
 from biaslab.embeddings.formats import write_embedding
-from biaslab.run.steps import run_step
+from biaslab.run.plan.steps import run_step
 from debiasing_data import write_lists
 from refusals import refused
 

@@ -15,7 +15,7 @@ from biaslab.core.rng import stream
 from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.vocabulary import digest_words, read_vocabulary
 from biaslab.embeddings.word2vec import MAX_SENTENCE, Sentences, Word2VecParameters, leave_out, train
-from biaslab.run.steps import run_step
+from biaslab.run.plan.steps import run_step
 
 N_WORDS = 30
 WORDS = [f"w{i}" for i in range(N_WORDS)]

@@ -20,7 +20,7 @@ from biaslab.fairness_testing.text.corpus import Source, load_prepared
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.measurement import Yardsticks
 from biaslab.fairness_testing.text.search import distinct, key, load_finds
-from biaslab.run.steps import run_step
+from biaslab.run.plan.steps import run_step
 from biaslab.text.corpora import PARTS
 from biaslab.text.recurrent import initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent

@@ -13,10 +13,10 @@ from biaslab.core.errors import InputError
 from biaslab.core.settings import build_all
 from biaslab.fairness_testing.area import STEPS, wanted_texts
 from biaslab.fairness_testing.inputs import TextInputs
-from biaslab.run import config as configuration
-from biaslab.run import plan as planning
-from biaslab.run.fetching import ABSENT, THERE, Status
-from biaslab.run.plan import make_plan
+from biaslab.run.data.fetching import ABSENT, THERE, Status
+from biaslab.run.plan import config as configuration
+from biaslab.run.plan import plan as planning
+from biaslab.run.plan.plan import make_plan
 from biaslab.text.recurrent_training import TrainingSettings
 from text_data import texts_of
 

@@ -21,7 +21,7 @@ from biaslab.fairness_testing.report import text_tables
 from biaslab.fairness_testing.report.averages import text_averages
 from biaslab.fairness_testing.report.results import read_texts
 from biaslab.run.area import load_area
-from biaslab.run.reports import open_unit, write_report
+from biaslab.run.plan.reports import open_unit, write_report
 from biaslab.text.masking import digest
 from fairness_report_data import CLAIMS
 from fairness_text_paper_data import units_of

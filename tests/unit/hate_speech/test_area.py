@@ -7,10 +7,10 @@ from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.hate_speech.area import AREA, ENCODER_FILES, ENCODERS, wanted
 from biaslab.hate_speech.inputs import Inputs
-from biaslab.run import plan as planning
-from biaslab.run.fetching import THERE, Status
-from biaslab.run.jobs import planned_jobs
-from biaslab.run.plan import CLAIMS
+from biaslab.run.data.fetching import THERE, Status
+from biaslab.run.plan import plan as planning
+from biaslab.run.plan.jobs import planned_jobs
+from biaslab.run.plan.plan import CLAIMS
 from hate_speech_experiment_data import ROOT, plan_of
 from refusals import refused
 

@@ -11,7 +11,7 @@ from biaslab.core.stats import mean_interval, share_interval
 from biaslab.hate_speech.metrics import COLUMNS
 from biaslab.hate_speech.report import figures, hatecheck, results, tables
 from biaslab.run.area import Unit, load_area
-from biaslab.run.reports import open_unit
+from biaslab.run.plan.reports import open_unit
 from refusals import refused
 
 AREA = load_area("hate_speech")

@@ -13,7 +13,7 @@ from biaslab.hate_speech.hierarchy import Explained, agglomerate, collapse, colo
 from biaslab.hate_speech.pages import to_html, to_terminal
 from biaslab.hate_speech.report.hierarchies import draw_hierarchies
 from biaslab.run.area import FIGURE, SUFFIXES, Unit
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 from biaslab.text.masking import digest
 from naive import hate_speech_explanations as naive
 from pages import Page

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from biaslab.core.errors import InputError
 from biaslab.origins import analyses, expansion
 from biaslab.origins.sets import BASELINE
-from biaslab.run.config import PRESETS, load_files
+from biaslab.run.plan.config import PRESETS, load_files
 
 ROOT = Path(__file__).parents[3]
 LDS, BRITTLENESS = map(analyses.named, ("lds", "brittleness"))

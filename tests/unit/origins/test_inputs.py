@@ -9,10 +9,10 @@ from snakemake.io import is_flagged
 from biaslab.core.settings import plain
 from biaslab.origins.inputs import Inputs
 from biaslab.origins.settings import Setup
-from biaslab.run.config import REGISTRY, read_files
-from biaslab.run.datasets import load_registry, verified_copy
-from biaslab.run.plan import make_plan
-from biaslab.run.taken import Taken, note_taken
+from biaslab.run.data.datasets import load_registry, verified_copy
+from biaslab.run.plan.config import REGISTRY, read_files
+from biaslab.run.plan.plan import make_plan
+from biaslab.run.record.taken import Taken, note_taken
 
 ROOT = Path(__file__).parents[3]
 WILDCARDS = SimpleNamespace(setup="mine", batch="1")

@@ -12,7 +12,7 @@ from biaslab.core.settings import merge
 from biaslab.origins import analyses
 from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.run.area import Unit, expand
-from biaslab.run.plan import CLAIMS, Plan, make_plan
+from biaslab.run.plan.plan import CLAIMS, Plan, make_plan
 
 ROOT = Path(__file__).parents[3]
 SMOKE = yaml.safe_load((ROOT / "workflow/presets/smoke.yaml").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from biaslab.ranking.feasibility import write_search
 from biaslab.ranking.report import tables
 from biaslab.ranking.simulation import write_simulation
 from biaslab.run.area import Unit, load_area
-from biaslab.run.reports import Results, open_unit, write_report
+from biaslab.run.plan.reports import Results, open_unit, write_report
 from refusals import refused
 
 ROOT = Path(__file__).parents[3]

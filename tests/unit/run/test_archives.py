@@ -7,9 +7,9 @@ import pytest
 
 import web_data as web
 from biaslab.core.errors import InputError
-from biaslab.run import download
-from biaslab.run.crate import fetching
-from biaslab.run.crate.fetching import fetch_archive, is_address
+from biaslab.run.data import download
+from biaslab.run.travel.crate import fetching
+from biaslab.run.travel.crate.fetching import fetch_archive, is_address
 
 DATA = bytes(range(256)) * 100
 SHA256 = hashlib.sha256(DATA).hexdigest()

@@ -11,12 +11,12 @@ import yaml
 from biaslab.core.errors import InputError
 from biaslab.debiasing.area import AUTHORS
 from biaslab.run import extras
-from biaslab.run import plan as planning
 from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item, Unit, expand, items_of, load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.fetching import ABSENT, THERE, Status
-from biaslab.run.plan import make_plan, wanted
-from biaslab.run.taken import Taken
+from biaslab.run.data.fetching import ABSENT, THERE, Status
+from biaslab.run.plan import plan as planning
+from biaslab.run.plan.plan import make_plan, wanted
+from biaslab.run.record.taken import Taken
 
 ROOT = Path(__file__).parents[3]
 

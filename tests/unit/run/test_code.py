@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from biaslab.run.code import code_digest
+from biaslab.run.record.code import code_digest
 from refusals import refusal
 
 SOURCES = {

@@ -13,8 +13,8 @@ import yaml
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, read_yaml
 from biaslab.core.settings import complete, fields_of, merge, setting_of
-from biaslab.run import config as configuration
-from biaslab.run.plan import make_plan
+from biaslab.run.plan import config as configuration
+from biaslab.run.plan.plan import make_plan
 from refusals import refusal
 
 ROOT = Path(__file__).parents[3]

@@ -15,12 +15,12 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
-from biaslab.run.crate import reading
-from biaslab.run.crate.contents import workflow_files
-from biaslab.run.crate.reading import opened_run
-from biaslab.run.crate.writing import write_crate
-from biaslab.run.manifest import write_manifest
-from biaslab.run.provenance import sha256_file
+from biaslab.run.record.manifest import write_manifest
+from biaslab.run.record.provenance import sha256_file
+from biaslab.run.travel.crate import reading
+from biaslab.run.travel.crate.contents import workflow_files
+from biaslab.run.travel.crate.reading import opened_run
+from biaslab.run.travel.crate.writing import write_crate
 from refusals import refusal
 
 ROOT = Path(__file__).parents[3]
@@ -58,7 +58,7 @@ def root(tmp_path, monkeypatch):
     write_text(folder / "workflow/.hidden", "x")
     write_text(folder / "biaslab/__init__.py", "")
     write_text(folder / "biaslab/__pycache__/x.pyc", "x")
-    monkeypatch.setattr("biaslab.run.crate.contents.PACKAGE", folder / "biaslab")
+    monkeypatch.setattr("biaslab.run.travel.crate.contents.PACKAGE", folder / "biaslab")
     return folder
 
 
@@ -87,7 +87,7 @@ def results(tmp_path, root, monkeypatch):
         noted |= {"starttime": started + 0.7, "endtime": started + 60.2}
         write_json(folder.parent / ".snakemake/metadata" / name, noted)
     inputs = {"mine": tmp_path / "own.txt", "shipped": root / "workflow/resources/own.csv"}
-    monkeypatch.setattr("biaslab.run.manifest.time.time", lambda: ENDED + 0.9)
+    monkeypatch.setattr("biaslab.run.record.manifest.time.time", lambda: ENDED + 0.9)
     config = {"areas": ["one"], "one": {"source": ["dataset:nyt-annotated-corpus"]}}
     code = {"train": "abc", "report_one": "def"}
     settings = folder.parent / "settings.json"
@@ -307,7 +307,9 @@ def test_other_commits_and_changes_are_told(tmp_path, results, root, monkeypatch
     manifest = json.loads(file.read_text())
     manifest["environment"]["git"] = {"commit": "aaa", "dirty": True}
     write_json(file, manifest)
-    monkeypatch.setattr("biaslab.run.crate.graph.git_state", lambda _: {"commit": "bbb", "dirty": False})
+    monkeypatch.setattr(
+        "biaslab.run.travel.crate.graph.git_state", lambda _: {"commit": "bbb", "dirty": False}
+    )
     notices = write_crate(results, tmp_path / "b", root)
     assert notices == [
         "The run ended at commit aaa, the packed files are of bbb",
@@ -323,7 +325,7 @@ def test_the_real_repository_is_packed_with_what_it_needs():
     assert {
         *("Snakefile", "config.yaml", "requirements.lock", "requirements-crate.lock", "LICENSE"),
         *("workflow/rules/common.smk", "src/biaslab/origins/settings.py", "envs/biaslab.yaml"),
-        *("src/biaslab/core/paper.mplstyle", "src/biaslab/run/crate/graph.py"),
+        *("src/biaslab/core/paper.mplstyle", "src/biaslab/run/travel/crate/graph.py"),
     } <= places
     assert not [place for place in places if "__pycache__" in place]
 

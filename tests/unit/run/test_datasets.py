@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import web_data as web
 from biaslab.cli import app
-from biaslab.run import datasets, download
+from biaslab.run.data import datasets, download
 from refusals import refusal
 
 REGISTRY = Path(__file__).parents[3] / "workflow/resources/datasets.tsv"

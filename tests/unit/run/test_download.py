@@ -10,8 +10,8 @@ import pytest
 import refusals
 import web_data as web
 from biaslab.core.errors import InputError
-from biaslab.run import download as module
-from biaslab.run.download import UnreachableError, download
+from biaslab.run.data import download as module
+from biaslab.run.data.download import UnreachableError, download
 
 DATA = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(DATA).hexdigest()

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from biaslab.run import failures
-from biaslab.run.config import load_files
-from biaslab.run.plan import make_plan
+from biaslab.run.plan.config import load_files
+from biaslab.run.plan.plan import make_plan
+from biaslab.run.travel import failures
 
 ROOT = Path(__file__).parents[3]
 TEXT = """

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.run import datasets
-from biaslab.run.arguments import only_looks
-from biaslab.run.datasets import Dataset, verified_copy
-from biaslab.run.download import UnreachableError
-from biaslab.run.fetching import ABSENT, PENDING, THERE, fetch_wanted, source_file, status
+from biaslab.run.data import datasets
+from biaslab.run.data.datasets import Dataset, verified_copy
+from biaslab.run.data.download import UnreachableError
+from biaslab.run.data.fetching import ABSENT, PENDING, THERE, fetch_wanted, source_file, status
+from biaslab.run.plan.arguments import only_looks
 
 ROOT = Path(__file__).parents[3]
 DATA = b"registered"

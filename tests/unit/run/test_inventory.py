@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from biaslab.cli import app
-from biaslab.run.datasets import FOLDER, load_registry
-from biaslab.run.fetching import FAILED, FETCH, HERE, LICENCE, MAKE, OWN, _remember, inventory
+from biaslab.run.data.datasets import FOLDER, load_registry
+from biaslab.run.data.fetching import FAILED, FETCH, HERE, LICENCE, MAKE, OWN, _remember, inventory
 
 ROOT = Path(__file__).parents[3]
 DATA = b"registered"

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.run.lock import hold
+from biaslab.run.life.lock import hold
 
 HOLDER = """
 import pathlib, subprocess, sys
-from biaslab.run.lock import hold
+from biaslab.run.life.lock import hold
 hold(pathlib.Path(sys.argv[1]))
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
 heir = subprocess.Popen(sys.argv[2], shell=True, close_fds=False)

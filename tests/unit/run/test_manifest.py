@@ -4,8 +4,8 @@ import json
 import pytest
 
 from biaslab.core.files import write_text
-from biaslab.run.manifest import result_files, write_manifest
-from biaslab.run.steps import run_step
+from biaslab.run.plan.steps import run_step
+from biaslab.run.record.manifest import result_files, write_manifest
 from refusals import refusal
 
 

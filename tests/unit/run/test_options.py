@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from biaslab.run.options import grouped
+from biaslab.run.commands.options import grouped
 
 Size = Annotated[int, typer.Option(help="How large.", min=1)]
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, keep_files, write_text
-from biaslab.run.outputs import To, check_numbers, check_outputs
+from biaslab.run.commands.outputs import To, check_numbers, check_outputs
 from refusals import refusal
 
 LIST = "value,score\n" + "".join(f"{'ab'[i % 2]},{20 - i}\n" for i in range(20))

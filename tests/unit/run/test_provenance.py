@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from biaslab.run import provenance
-from biaslab.run.provenance import environment, gpu_models
+from biaslab.run.record import provenance
+from biaslab.run.record.provenance import environment, gpu_models
 
 PACKAGE = Path(provenance.__file__).parents[1]
 

@@ -29,7 +29,7 @@ from biaslab.core.files import read_yaml
 from biaslab.core.io import read_npz
 from biaslab.fairness_testing import clusters
 from biaslab.hate_speech import news
-from biaslab.run.datasets import DOWNLOADS, Dataset, make, recipes
+from biaslab.run.data.datasets import DOWNLOADS, Dataset, make, recipes
 from web_data import serving
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"

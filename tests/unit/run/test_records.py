@@ -7,12 +7,12 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
-from biaslab.run.crate.reading import opened_run
-from biaslab.run.crate.writing import write_crate
-from biaslab.run.notes import portable
-from biaslab.run.provenance import sha256_file
-from biaslab.run.records import parse_records, read_records, records_text
+from biaslab.run.record.notes import portable
+from biaslab.run.record.provenance import sha256_file
+from biaslab.run.record.records import parse_records, read_records, records_text
 from biaslab.run.root import repository
+from biaslab.run.travel.crate.reading import opened_run
+from biaslab.run.travel.crate.writing import write_crate
 from travel_data import CODE, MADE, make_run
 
 TABLE, TEXTS, EMBEDDING = "origins/unit/bias.tsv", "origins/unit/documents.parquet", next(iter(MADE))

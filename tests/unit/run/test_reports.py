@@ -9,7 +9,7 @@ import pytest
 from biaslab.core.io import write_tsv
 from biaslab.core.tables import Table
 from biaslab.run.area import FIGURE, SUFFIXES, TEST, UNIT, Unit, figure, items_of, load_area, table
-from biaslab.run.reports import write_report
+from biaslab.run.plan.reports import write_report
 from refusals import refusal
 
 UNITS = [Unit("one", ("t",), {"depth": {"epochs": 3}}, {"claims": "claims.tsv"}), Unit("two")]

@@ -6,8 +6,8 @@ import pytest
 
 from biaslab.core.files import write_json, write_text
 from biaslab.core.io import read_tsv
-from biaslab.run.manifest import read_manifest, write_manifest
-from biaslab.run.resources import RESOURCES, write_resources
+from biaslab.run.record.manifest import read_manifest, write_manifest
+from biaslab.run.record.resources import RESOURCES, write_resources
 from travel_data import make_run
 
 

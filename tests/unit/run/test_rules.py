@@ -9,7 +9,7 @@ import pytest
 from snakemake.iocontainers import Params
 from snakemake.path_modifier import PathModifier
 
-from biaslab.run.rules import RESULTS, Limits, complete_rules, limit_prefix, log_of, move_results
+from biaslab.run.plan.rules import RESULTS, Limits, complete_rules, limit_prefix, log_of, move_results
 
 RULES = sorted((Path(__file__).parents[3] / "workflow/rules").glob("*.smk"))
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)

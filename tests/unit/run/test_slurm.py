@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.run.slurm import check_slurm, refuse_impossible, refuse_leftovers, time_limits
+from biaslab.run.plan.slurm import check_slurm, refuse_impossible, refuse_leftovers, time_limits
 from refusals import refusal
 
 RUN = "02b2e278-aa91-42a9-85c0-779b0188f7e2"

@@ -12,8 +12,8 @@ from pydantic.dataclasses import dataclass
 
 from biaslab.core.errors import InputError
 from biaslab.core.settings import PYDANTIC, Integer, Number
-from biaslab.run import steps
-from biaslab.run.steps import function_of, given, run_step
+from biaslab.run.plan import steps
+from biaslab.run.plan.steps import function_of, given, run_step
 
 
 @dataclass(frozen=True, config=PYDANTIC)

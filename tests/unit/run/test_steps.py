@@ -10,8 +10,8 @@ import pytest
 from biaslab.core.processor import target
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.code import PACKAGE, closure, source_of
-from biaslab.run.steps import SHARED, digests, given, mark_rules, step, step_digest, step_modules
+from biaslab.run.plan.steps import SHARED, digests, given, mark_rules, step, step_digest, step_modules
+from biaslab.run.record.code import PACKAGE, closure, source_of
 
 ROOT = Path(__file__).parents[3]
 RULES = "\n".join(path.read_text() for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
@@ -67,9 +67,9 @@ def test_docstrings_and_other_code_rerun_nothing_here(package):
     names = [name for name in STEPS if name.startswith("origins") and name not in REPORTS]
     before = {name: step_digest(name, package) for name in names}
     for module, old, new in (
-        ("biaslab.run.config", "there is no preset", "no such preset"),
-        ("biaslab.run.download", "cannot be downloaded", "did not come"),
-        ("biaslab.run.wheels", "pip cannot download its wheel", "pip failed"),
+        ("biaslab.run.plan.config", "there is no preset", "no such preset"),
+        ("biaslab.run.data.download", "cannot be downloaded", "did not come"),
+        ("biaslab.run.data.wheels", "pip cannot download its wheel", "pip failed"),
         ("biaslab.core.errors", "Bad input: one line", "Bad input, one line"),
         ("biaslab.ranking.simulation", "def simulate(", "NEW = 1\n\n\ndef simulate("),
         ("biaslab.run.areas", "AREAS = (", 'AREAS = ("hate_speech", '),

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks through /
 WITHIN = 60  # seconds, on a busy machine
 SUPERVISOR = """
 import pathlib, sys
-from biaslab.run.lock import hold
-from biaslab.run.supervise import supervise
+from biaslab.run.life.lock import hold
+from biaslab.run.life.supervise import supervise
 hold(pathlib.Path(sys.argv[1]))
 sys.exit(supervise(sys.argv[3:], patience=float(sys.argv[2])))
 """

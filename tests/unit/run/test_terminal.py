@@ -1,6 +1,6 @@
 from io import StringIO
 
-from biaslab.run.terminal import plain_console, plain_table
+from biaslab.run.commands.terminal import plain_console, plain_table
 
 
 def printed(table):

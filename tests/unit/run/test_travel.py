@@ -10,15 +10,15 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
-from biaslab.run import travel
-from biaslab.run.crate.reading import Run, opened_run
-from biaslab.run.crate.writing import write_crate
-from biaslab.run.jobs import Job
-from biaslab.run.manifest import TAKEN
-from biaslab.run.records import StepRecord
+from biaslab.run.plan.jobs import Job
+from biaslab.run.record.manifest import TAKEN
+from biaslab.run.record.records import StepRecord
+from biaslab.run.record.taken import Taken, check_taken, kept_note, read_taken, taken_records
 from biaslab.run.root import repository
-from biaslab.run.taken import Taken, check_taken, kept_note, read_taken, taken_records
-from biaslab.run.travel import Choice, Source, draw
+from biaslab.run.travel import travel
+from biaslab.run.travel.crate.reading import Run, opened_run
+from biaslab.run.travel.crate.writing import write_crate
+from biaslab.run.travel.travel import Choice, Source, draw
 from refusals import refusal
 from travel_data import CODE, MADE, make_run
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from biaslab.cli import app
 from biaslab.core.errors import InputError
-from biaslab.run import datasets, wheels
-from biaslab.run.wheels import extract_member, kept_wheel, wheel_file
+from biaslab.run.data import datasets, wheels
+from biaslab.run.data.wheels import extract_member, kept_wheel, wheel_file
 from refusals import refusal
 
 DATA = b"the registered bytes"

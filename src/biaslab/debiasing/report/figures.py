@@ -13,7 +13,7 @@ from biaslab.debiasing import settings
 from biaslab.debiasing.names import PAIRS, UNITS
 from biaslab.debiasing.report.tables import BENCHMARKS, METHODS, REMAINING, STAGES, extremes, read
 from biaslab.run.area import UNIT, figure
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 _N_EXTREME = 12
 _STYLES = {

@@ -9,7 +9,7 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.debiasing import settings
 from biaslab.debiasing.names import COLUMNS, PAIRS, UNITS
 from biaslab.run.area import table
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard", "hard_authors": "Hard, the authors' lists"}
 BENCHMARKS = {name: benchmark.title for name, benchmark in settings.BENCHMARKS.items()}

@@ -22,7 +22,7 @@ from biaslab.fairness_testing.report.results import (
 )
 from biaslab.fairness_testing.report.tables import BASE, relative, switch_name, worths
 from biaslab.run.area import figure
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 _LINES = {
     "n_samples": ("Samples", plot.BLUE),

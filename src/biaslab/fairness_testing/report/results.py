@@ -17,7 +17,7 @@ from biaslab.fairness_testing.names import (
     TEXT_PREFIX,
     TEXT_SETTING,
 )
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers with the authors' data and weights, in the order of the paper's tables."""

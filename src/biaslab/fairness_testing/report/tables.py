@@ -22,7 +22,7 @@ from biaslab.fairness_testing.report.results import (
     with_rates,
 )
 from biaslab.run.area import table
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 MODE_NAMES = {PUBLISHED: "as the code", PAPER: "as the paper"}
 SWITCH_NAMES = {

@@ -26,7 +26,7 @@ from biaslab.fairness_testing.report.results import (
     summarize,
 )
 from biaslab.run.area import table
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 from biaslab.text.masking import masker
 
 N_WANTED = 5000

@@ -9,10 +9,10 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.settings import Campaign
+from biaslab.run.commands.masking import Masking
+from biaslab.run.commands.options import grouped
+from biaslab.run.commands.outputs import To
 from biaslab.run.extras import missing_extra
-from biaslab.run.masking import Masking
-from biaslab.run.options import grouped
-from biaslab.run.outputs import To
 from biaslab.text import settings
 
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}

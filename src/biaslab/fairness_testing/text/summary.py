@@ -13,7 +13,7 @@ from biaslab.core.files import render, write_text
 from biaslab.core.io import write_tsv
 from biaslab.fairness_testing.summary import facts_table
 from biaslab.fairness_testing.text.campaign import IN_DATA, PHASES, FeatureResult, Pair
-from biaslab.run.terminal import page_console
+from biaslab.run.commands.terminal import page_console
 
 TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"
 

@@ -12,7 +12,7 @@ from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.report.results import in_order, read_all, title, without_quirks
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.area import figure
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 _CORPORA = (plot.VERMILION, plot.BLUE, plot.GREEN, plot.PURPLE, plot.ORANGE, plot.BLACK)
 _KINDS = {

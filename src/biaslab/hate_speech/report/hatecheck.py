@@ -22,7 +22,7 @@ from biaslab.hate_speech.report.results import (
     without_quirks,
 )
 from biaslab.run.area import UNIT, figure, table
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 OVER_SEEDS, OVER_TEXTS = "seeds", "texts"
 """Unit of variation of an interval: trainings with other seeds (Student's t), or texts of one training."""

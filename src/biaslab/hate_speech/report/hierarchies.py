@@ -14,7 +14,7 @@ from biaslab.hate_speech.hierarchy import Explained, colours, scale_of
 from biaslab.hate_speech.methods import REGULARIZED
 from biaslab.hate_speech.report.results import ENCODERS, title
 from biaslab.run.area import figure
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 from biaslab.text.masking import masker
 
 FILE = "hierarchies.json"

@@ -8,7 +8,7 @@ from biaslab.core.stats import mean_interval
 from biaslab.core.tables import MISSING
 from biaslab.hate_speech.methods import BOW, REGULARIZED, VANILLA, parse_method
 from biaslab.hate_speech.metrics import COLUMNS
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 ENCODERS = "encoders"
 """Marks a corpus on which encoders are trained."""

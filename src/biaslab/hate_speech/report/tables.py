@@ -30,7 +30,7 @@ from biaslab.hate_speech.report.results import (
     without_quirks,
 )
 from biaslab.run.area import UNIT, table
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 from biaslab.text.masking import Masker
 
 SHOWN = {TEST: ("precision", "recall", "f1"), NEWS: ("accuracy", "macro_accuracy"), HATECHECK: ("accuracy",)}

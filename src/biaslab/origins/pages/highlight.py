@@ -19,7 +19,7 @@ from biaslab.origins.pages.explanation import Corpus, Document, Explanation, exp
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import LOWERS, RAISES
 from biaslab.run.area import Unit
-from biaslab.run.terminal import plain_console, plain_table
+from biaslab.run.commands.terminal import plain_console, plain_table
 
 TEMPLATE = Path(__file__).parent / "context.html.j2"
 

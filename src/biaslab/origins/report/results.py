@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, in_words, read_word_sets
 from biaslab.core.errors import InputError, suggest
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 METADATA_COLUMNS = ("year", "section", "date")
 """Metadata that a corpus can have for its documents."""

@@ -14,7 +14,7 @@ from biaslab.core import plotting as plot
 from biaslab.ranking import registry
 from biaslab.ranking.report.tables import SHOWN, read
 from biaslab.run.area import figure
-from biaslab.run.reports import Results
+from biaslab.run.plan.reports import Results
 
 _STYLES = {
     "score_only": (plot.BLACK, "x"),

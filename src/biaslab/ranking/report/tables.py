@@ -17,7 +17,7 @@ from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.measures import MEASURES, skew
 from biaslab.ranking.simulation import COLUMNS, RATIO
 from biaslab.run.area import table
-from biaslab.run.reports import CLAIMS, Results
+from biaslab.run.plan.reports import CLAIMS, Results
 
 ALGORITHM_NAMES = {name: registry.ALGORITHMS[name].title for name in ALGORITHMS}
 MEASURE_NAMES = {name: registry.MEASURES[name].title for name in MEASURES} | {RATIO: "exp(MinSkew)"}

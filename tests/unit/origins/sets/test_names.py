@@ -9,7 +9,7 @@ from biaslab.bias.word_sets import RESERVED, read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.origins import expansion
 from biaslab.origins import sets as names
-from biaslab.run import config as configuration
+from biaslab.run.plan import config as configuration
 
 ROOT = Path(__file__).parents[4]
 SETUP = {

@@ -1,0 +1,1 @@
+"""Registered data: find, fetch, build and verify them."""

@@ -1,0 +1,1 @@
+"""Plan a run: configuration, sources, units, rules, steps and jobs."""

@@ -1,0 +1,69 @@
+"""Sources in a configuration: files of the user, or ``dataset:NAME`` for registered datasets."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from biaslab.core.errors import suggest
+from biaslab.core.files import locate, not_found, read_yaml
+from biaslab.run.area import Given
+from biaslab.run.areas import SETUPS
+from biaslab.run.data.datasets import Dataset, dataset_name, unregistered, verified_copy
+
+MISSING = "is missing; name the file"
+
+
+def file_of(source: str, registry: Mapping[str, Dataset], root: Path) -> str:
+    """Return the file of a source: a verified copy, or the user's own file."""
+    dataset = dataset_name(source)
+    return verified_copy(registry[dataset]) if dataset else str(locate(source, root))
+
+
+def comes_along(source: str, root: Path) -> bool:
+    """Return whether a source is a file shipped with biaslab; data among these files are made up."""
+    shipped = (root / "workflow/resources").resolve()
+    return not dataset_name(source) and locate(source, root).resolve().is_relative_to(shipped)
+
+
+def source_problem(source: str | None, given: Given) -> str:
+    """Return the problem of a source in one clause; "" for no problem and for None."""
+    if source == "":
+        return MISSING
+    if source is None:
+        return ""
+    dataset = dataset_name(source)
+    return unregistered(dataset, given.registry) if dataset else not_found(source, given.root, or_folder=True)
+
+
+def datasets_of(sources: Iterable[str | None]) -> list[str]:
+    """Return the registered datasets among sources, in order."""
+    return [name for name in map(dataset_name, sources) if name]
+
+
+def setups_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the corpora with embeddings in a configuration, by name."""
+    area, key = SETUPS
+    return config[area][key]
+
+
+def unknown_test(weat: str, known: Mapping[str, str], key: str) -> str:
+    """Return the problem of an association test that has no file under `key`; "" for a known test."""
+    near = suggest(weat, known) or f"; name its file under {key}"
+    return "" if weat in known else f"unknown test '{weat}' (defined: {', '.join(known)}){near}"
+
+
+def word_sets_problem(weat: str, file: str, root: Path) -> str:
+    """Return the problem of a test's file: missing, or with another test name; "" for no problem."""
+    if problem := not_found(file, root):
+        return problem
+    name = read_yaml(locate(file, root)).get("name")
+    return "" if name == weat else f"{file} holds the test '{name}'; use the same name in both places"
+
+
+def available(
+    needed: Mapping[str, Sequence[str]], absent: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the available units, and for other units the reason for their first missing dataset."""
+    lacking = {name: [d for d in datasets if d in absent] for name, datasets in needed.items()}
+    chosen = [name for name, missing in lacking.items() if not missing]
+    return chosen, {name: absent[missing[0]] for name, missing in lacking.items() if missing}
