@@ -141,11 +141,10 @@ class Choice:
         return Path(file).exists() and not (self.is_unequal(file) if agrees else self.is_stale(file))
 
     def is_kept(self, job: Job) -> bool:
-        """Return whether all results of a planned job are here and agree, and are not shown anew."""
+        """Return whether all results of a planned job are here and agree, and none is a table or figure."""
         makers = {self.maker[file] for file in job.outputs}
-        return not any(self.why[maker] or is_shown_job(maker) for maker in makers) and all(
-            map(self.is_here, job.outputs)
-        )
+        agrees = not any(self.why[maker] or is_shown_job(maker) for maker in makers)
+        return agrees and all(map(self.is_here, job.outputs))
 
     def record(self, job: Job) -> StepRecord:
         """Return the record of an agreeing job, with its current inputs."""
