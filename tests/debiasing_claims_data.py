@@ -11,7 +11,7 @@ import pandas as pd
 from biaslab.audit.claims import Claim
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.debiasing.analogies import ONCE
-from biaslab.debiasing.names import COLUMNS
+from biaslab.debiasing.settings import COLUMNS
 
 SETUPS = ("w2vnews",)
 STAGES = ("before", "soft", "hard")

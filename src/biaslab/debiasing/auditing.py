@@ -24,9 +24,8 @@ from biaslab.debiasing.experiment import Experiment, read_lists
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods import debias
-from biaslab.debiasing.names import PAIRS
 from biaslab.debiasing.remaining import measure_classifier, measure_clusters
-from biaslab.debiasing.settings import Penalty, Settings, Sizes
+from biaslab.debiasing.settings import PAIRS, Penalty, Settings, Sizes
 from biaslab.debiasing.word_lists import describe_undirected, match_case
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.embeddings.vocabulary import AnyCase

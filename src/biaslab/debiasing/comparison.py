@@ -21,7 +21,6 @@ from biaslab.debiasing.experiment import DIGITS, Experiment
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods import debias
-from biaslab.debiasing.names import CHANCE, COLUMNS, PAIRS
 from biaslab.debiasing.remaining import (
     MEASURES,
     Case,
@@ -31,7 +30,7 @@ from biaslab.debiasing.remaining import (
     measure_neighbours,
     split_accuracy,
 )
-from biaslab.debiasing.settings import NONE, Sizes
+from biaslab.debiasing.settings import CHANCE, COLUMNS, NONE, PAIRS, Sizes
 
 _MOST_DRAWS = 1000
 

@@ -1,15 +1,17 @@
-"""The section of the area in the configuration, settings of its functions, and its benchmarks and methods.
+"""The section of the area in the configuration, settings of its functions, its methods, and names in results.
 
 To add a benchmark or a method, add a row.
 """
 
 from dataclasses import field
+from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from biaslab.bias.settings import ExactTest
+from biaslab.core.columns import columns_of
 from biaslab.core.settings import (
     DISTINCT,
     FILLED,
@@ -23,6 +25,11 @@ from biaslab.core.settings import (
     Seed,
     Several,
 )
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+"""The columns of the tables of the area."""
+PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
+"""Hard debiasing along directions that are unrelated to the bias, as values of the column of methods."""
 
 
 class Benchmark(NamedTuple):

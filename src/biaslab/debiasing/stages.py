@@ -45,8 +45,7 @@ from biaslab.debiasing.experiment import (
 )
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
-from biaslab.debiasing.names import COLUMNS
-from biaslab.debiasing.settings import BENCHMARKS, Settings, Sizes
+from biaslab.debiasing.settings import BENCHMARKS, COLUMNS, Settings, Sizes
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
 from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 

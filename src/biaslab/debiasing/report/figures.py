@@ -10,8 +10,8 @@ import pandas as pd
 from biaslab.bias.word_sets import in_words
 from biaslab.core import plotting as plot
 from biaslab.debiasing import settings
-from biaslab.debiasing.names import PAIRS, UNITS
 from biaslab.debiasing.report.tables import BENCHMARKS, METHODS, REMAINING, STAGES, extremes, read
+from biaslab.debiasing.settings import PAIRS, UNITS
 from biaslab.run.area import UNIT, figure
 from biaslab.run.plan.reports import Results
 

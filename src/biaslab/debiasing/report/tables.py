@@ -7,7 +7,7 @@ import pandas as pd
 from biaslab.bias.word_sets import in_words
 from biaslab.core.tables import Table, text_columns
 from biaslab.debiasing import settings
-from biaslab.debiasing.names import COLUMNS, PAIRS, UNITS
+from biaslab.debiasing.settings import COLUMNS, PAIRS, UNITS
 from biaslab.run.area import table
 from biaslab.run.plan.reports import Results
 
