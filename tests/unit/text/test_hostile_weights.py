@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.training import load_checkpoint
+from biaslab.hate_speech import training
 from biaslab.text.encoder import load_classifier
 from biaslab.text.language_model import BiGRU
 from text_data import tiny_classifier
@@ -45,7 +45,7 @@ def test_weights_with_a_wrong_header_are_refused(encoder, reader, header):
     read = {
         "encoder": lambda: load_classifier(encoder),
         "language model": lambda: BiGRU.load(path),
-        "checkpoint": lambda: load_checkpoint(path, {}),
+        "checkpoint": lambda: training._Run.resume(None, path, {}),
     }[reader]
     with pytest.raises(InputError) as caught:
         read()
