@@ -28,13 +28,13 @@ def note(folder, output, rule, inputs):
     write_json(folder / ".snakemake/metadata" / name, text)
 
 
-def make_run(folder, is_whole=True):
+def make_run(folder, is_whole=True, text=""):
     results = folder / "results"
     write_text(folder / "own.txt", "mine")
     write_text(results / "config.json", json.dumps({"areas": ["origins"], "seed": 1}))
     write_text(results / "datasets/hatecheck/test_suite_cases.csv", "licensed")
     for output in MADE:
-        write_text(results / output, f"{output}\n")
+        write_text(results / output, f"{output}\n{text}")
     for path in folder.rglob("*"):
         os.utime(path, (NOW, NOW))
     for output, (rule, inputs) in MADE.items():

@@ -219,7 +219,7 @@ def _take(
                 raise typer.Exit(0)
             if code := travel.take(chosen, taken, *calls, _report):
                 raise typer.Exit(code)
-            if not chosen.is_outdated:
+            if not chosen.differs:
                 return chosen
             source = replace(source, recheck=0)  # results of files with other bytes are not taken
 

@@ -1,5 +1,6 @@
 """What is taken of another run, what is made, and what a spot check finds."""
 
+import itertools
 import json
 import os
 import zipfile
@@ -215,6 +216,44 @@ def test_a_result_of_unknown_origin_stays_where_the_crate_has_no_other(go_on, em
     assert (empty / TABLE).read_text() == "older", "it may have been made of that"
 
 
+def test_results_computed_from_a_file_that_another_crate_replaces_are_rerun(go_on, empty, monkeypatch):
+    """Otherwise they would stay, since all copied files get the time of the oldest result."""
+    of_table, more = (f"results/origins/unit/{name}.tsv" for name in ("of_table", "more"))
+    own = [Job("own", (TABLE,), (of_table,), "own"), Job("more", (of_table,), (more,), "more")]
+    monkeypatch.setitem(globals(), "jobs_of_today", lambda told=(): [*jobs_of_today_all(told), *own])
+    monkeypatch.setattr(travel, "read_notes", lambda *_: {of_table: {}, more: {}})
+    for has_table, number in itertools.product((True, False), range(2)):
+        go_on()
+        for name in (of_table, more):
+            write_text(empty / name, "computed here")
+        if not has_table:
+            (empty / TABLE).unlink()
+        go_on()
+        assert there(empty) == {"own.txt", TABLE, of_table, more}, "the same bytes"
+        run = make_run(empty.parent / f"run{has_table}{number}", text="other" * (1 - number))
+        write_crate(run, empty.parent / "crate.zip", repository(), ["results"])
+        if not has_table:
+            (empty / TABLE).unlink()
+        gone = go_on()
+        assert there(empty) == {"own.txt", TABLE}
+        assert (empty / TABLE).read_bytes() == (run.parent / TABLE).read_bytes()
+        assert gone.said[-1].startswith("to run: measure, own, more,")
+
+
+@pytest.mark.parametrize(("read", "stays"), [(TABLE, False), (EMBEDDING, True)])
+def test_results_of_a_deleted_file_stay_unless_the_crate_has_one(go_on, empty, monkeypatch, read, stays):
+    of_read = "results/origins/unit/of_read.tsv"
+    own = Job("own", (read,), (of_read,), "own")
+    monkeypatch.setitem(globals(), "jobs_of_today", lambda told=(): [*jobs_of_today_all(told), own])
+    monkeypatch.setattr(travel, "read_notes", lambda *_: {of_read: {}})
+    write_text(empty / of_read, "computed here")
+    go_on()
+    assert (empty / of_read).exists() == stays
+
+
+jobs_of_today_all = jobs_of_today
+
+
 def test_nothing_is_taken_on_request(go_on, empty):
     go_on(trusts=False)
     assert there(empty) == {"own.txt"}
@@ -291,7 +330,7 @@ def test_what_is_not_needed_is_not_made_before(go_on):
 def test_what_was_made_with_other_bytes_is_named_and_keeps_its_time(go_on, empty):
     gone = go_on(writes="other", plans=[plan_of_texts()])
     assert f"{TEXTS}: was computed here with other bytes than in crate.zip" in gone.said
-    assert gone.choice.is_outdated, "the command chooses once more"
+    assert gone.choice.differs, "the command chooses once more"
     assert times(empty)[TEXTS] > times(empty)[TABLE]
 
 

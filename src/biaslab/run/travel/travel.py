@@ -84,12 +84,14 @@ class Choice:
         self._read = {name: digest for record in steps for name, digest in record.inputs.items()}
         self.results = self.maker.keys() - copies
         self.noted = read_notes(Path(NOTES), ()).keys()  # outputs of Snakemake in this folder
-        self.before = {file for record in taken_records(HERE) for file in record.outputs} - self.noted
+        self._before = {name: d for record in taken_records(HERE) for name, d in record.outputs.items()}
+        self.outdated: set[str] = set()  # results to remove, or that other bytes replace
         self._recomputed: dict[Job, bool] = {}
-        self.is_outdated = False  # whether a file that was computed since has other bytes than in the crate
+        self.differs = False  # whether a file that was computed since has other bytes than in the crate
         self.why: dict[Job, str] = {}  # reason not to take the results of a job; "" if they agree
         for job in jobs:
             self.why[job] = self._reason(job)
+            self.outdated.update(file for file in job.outputs if self._is_outdated(job, file))
         self.seed = secrets.randbelow(2**31) if source.seed is None else source.seed
         self.drawn: set[str] = set()  # first outputs of steps that are recomputed for the spot check
         if source.recheck:
@@ -130,15 +132,26 @@ class Choice:
     def _is_in_crate(self, file: str) -> bool:
         return self.source.run.holds(file.removeprefix(RESULTS))
 
-    def is_stale(self, file: str) -> bool:
-        """Return whether a file was taken earlier, but is outdated now."""
-        return file in self.before and file in self.maker and bool(self.why[self.maker[file]])
+    def _is_outdated(self, job: Job, file: str) -> bool:
+        """Return whether a result was taken earlier and no longer agrees, or is computed from replaced files.
+
+        A missing file is replaced if another digest was recorded, or if the crate has it and none was.
+        """
+        if file not in self.results:
+            return False
+        if self.why[job]:
+            was_taken = file in self._before and file not in self.noted
+            return was_taken or not self.outdated.isdisjoint(job.inputs)
+        if Path(file).exists():
+            return self.is_unequal(file)
+        before = self._before.get(file)
+        return before != self.digests.get(file) and (before is not None or self._is_in_crate(file))
 
     def is_here(self, file: str) -> bool:
         """Return whether a file exists here and is kept."""
         job = self.maker.get(file)
         agrees = job is not None and not self.why[job]
-        return Path(file).exists() and not (self.is_unequal(file) if agrees else self.is_stale(file))
+        return Path(file).exists() and not (self.is_unequal(file) if agrees else file in self.outdated)
 
     def is_kept(self, job: Job) -> bool:
         """Return whether all results of a planned job are here and agree, and none is a table or figure."""
@@ -293,7 +306,7 @@ def take(
     name, records = choice.source.name, [choice.record(job) for job in choice.agreeing]
     drawn = [job for job in choice.jobs if choice.is_drawn(job)]
     targets = [file for job in drawn for file in job.outputs]
-    _remove([*targets, *filter(choice.is_stale, choice.results)])
+    _remove([*targets, *choice.outdated])
     here = {file for file in choice.digests if choice.is_here(file)}
     rewritten = tuple(sorted({*taken.rewritten, *(job.rule for job in choice.rewritten)}))
     n_steps = max(taken.steps, len(choice.taken))
@@ -330,11 +343,11 @@ def take(
                 return code
             for file in filter(choice.is_unequal, files):
                 say(f"{file}: was computed here with other bytes than in {name}")
-                choice.is_outdated = True
+                choice.differs = True
             for file in filter(os.path.exists, files):
                 if not choice.is_unequal(file):
                     os.utime(file, ns=(moment, moment))
-            if choice.is_outdated and not targets:
+            if choice.differs and not targets:
                 return 0
 
     if not drawn:
