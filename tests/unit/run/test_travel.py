@@ -328,7 +328,8 @@ def test_what_is_not_needed_is_not_made_before(go_on):
 
 
 def test_what_was_made_with_other_bytes_is_named_and_keeps_its_time(go_on, empty):
-    gone = go_on(writes="other", plans=[plan_of_texts()])
+    gone = go_on(writes="other", plans=[plan_of_texts(), plan_of_texts()])
+    assert gone.made == [TEXTS], "nothing more is computed from it"
     assert f"{TEXTS}: was computed here with other bytes than in crate.zip" in gone.said
     assert gone.choice.differs, "the command chooses once more"
     assert times(empty)[TEXTS] > times(empty)[TABLE]
