@@ -182,8 +182,9 @@ def test_interrupts_are_heeded_in_the_background_of_a_script(start, assert_ends,
     assert_ends(process, signal.SIGINT)
 
 
-def test_all_stop_and_go_on_together(start, mark):
-    process = start("echo $$; echo started >&2; while true; do sleep 0.1; done")
+def test_all_stop_and_go_on_together_and_end_their_own_way(start, mark, tmp_path):
+    ends = f"trap 'touch {tmp_path}/ended; exit 1' INT"
+    process = start(f"{ends}; echo $$; echo started >&2; while true; do sleep 0.1; done", patience=WITHIN)
     program = int(process.stdout.readline())
     process.send_signal(signal.SIGTSTP)
     assert wait_for(lambda: state(process.pid) == state(program) == "T", WITHIN)
@@ -193,6 +194,7 @@ def test_all_stop_and_go_on_together(start, mark):
     assert wait_for(lambda: state(process.pid) == state(program) == "T", WITHIN)
     process.kill()
     assert wait_for(lambda: not alive(mark), WITHIN)
+    assert (tmp_path / "ended").exists()
 
 
 def test_ctrl_c_once_in_a_terminal(start, mark):
