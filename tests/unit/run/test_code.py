@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from biaslab.run.record.code import code_digest
+from biaslab.run.record.code import code_digest, data_files
+from biaslab.run.root import CARRIED, PACKAGE
 from refusals import refusal
 
 SOURCES = {
@@ -64,6 +65,12 @@ def test_data_files_beside_a_module_count_when_it_names_them(package):
     assert digest_after(package, "other.j2", "<b>\n", "toy.far") == digest_after(
         package, "far.py", naming, "toy.far"
     )
+
+
+def test_every_data_file_of_the_package_counts():
+    named = {file for module in PACKAGE.rglob("*.py") for file in data_files(module)}
+    files = {file for file in PACKAGE.rglob("*") if file.is_file() and CARRIED not in file.parts}
+    assert {file for file in files if file.suffix not in (".py", ".pyc", ".typed")} <= named
 
 
 def test_further_text_counts_and_the_order_of_the_modules_does_not(package):

@@ -15,7 +15,7 @@ from biaslab.core.errors import InputError
 PACKAGE = Path(__file__).parents[2]
 
 _DIGITS = 16
-_DATA = re.compile(r"[\w-]+\.(?!py$)\w+")
+_DATA = re.compile(r"([\w-]+/)*[\w-]+(\.(?!py$)\w+)+")
 
 
 class _Source(NamedTuple):
@@ -28,18 +28,23 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
     """Return a 16-digit digest of the code that modules (full names) run.
 
     The digest covers all modules in their `closure`, without comments and docstrings, and the data files that
-    these modules name in their own folder.
+    these modules name, relative to their own folder.
     """
     digest = hashlib.sha256()
     for name in sorted(closure(modules, package)):
         path = source_of(name, package)
         digest.update(f"{name}\0{_read(path).code}\0".encode())
-        for data in sorted(path.with_name(text) for text in _read(path).texts if _DATA.fullmatch(text)):
-            if data.is_file():
-                digest.update(f"{data.name}\0".encode() + data.read_bytes() + b"\0")
+        for data in data_files(path):
+            digest.update(f"{data.name}\0".encode() + data.read_bytes() + b"\0")
     for text in more:
         digest.update(f"{text}\0".encode())
     return digest.hexdigest()[:_DIGITS]
+
+
+def data_files(module: Path) -> list[Path]:
+    """Return the data files of the package that the code of a module names, sorted."""
+    names = filter(_DATA.fullmatch, _read(module).texts)
+    return sorted(file for name in names if (file := module.parent / name).is_file())
 
 
 def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
