@@ -1,5 +1,6 @@
 """What is seen before anything runs: the jobs of every preset, and one line for bad input."""
 
+import json
 import os
 import re
 import shutil
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from biaslab.audit.claims import read_claims
 from biaslab.cli.run import _profile
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
+from biaslab.run.plan.jobs import planned_jobs
 from dry_runs import jobs
 from lanes import first_quick
 
@@ -74,6 +77,27 @@ def test_the_preset_smoke_has_every_analysis(smoke):
     assert (counts["retrain_subsets"], counts["retrain_flips"]) == (1, 2)
     assert (counts["search_text_networks"], counts["retrain_text_networks"]) == (1, 1)
     assert counts["attribute_documents"] == counts["measure_claims"] == counts["write_manifest"] == 1
+
+
+def test_the_audit_waits_for_every_result_that_claims_use(tmp_path, monkeypatch):
+    """Otherwise a failed step that makes one would end the audit, and an outdated one could be measured."""
+    monkeypatch.chdir(tmp_path)
+    options = ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(PRESETS / "smoke.yaml"), "--cores=1"]
+    planned = planned_jobs(options)
+    audit = next(job for job in planned if job.rule == "measure_claims")
+    setups = json.loads(re.search("--given '(.*)'", audit.command)[1])["setups"]
+    schema = ROOT / "workflow/schemas/claims.schema.yaml"
+    claims = read_claims(sorted((ROOT / "workflow/resources/claims").glob("*.tsv")), schema)
+    patterns = {
+        file.replace("{setup}", setup).replace("*", "[^/]*")
+        for claim in claims
+        for setup in setups[claim.area]
+        for file in claim.file.split()
+    }
+    used = re.compile(f"results/({'|'.join(patterns)})")
+    results = {file for job in planned for file in job.outputs if used.fullmatch(file)}
+    assert len(results) > 50
+    assert results <= set(audit.inputs)
 
 
 SWITCHES = {

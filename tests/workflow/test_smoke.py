@@ -22,6 +22,7 @@ from biaslab.core import processor
 from biaslab.run.areas import AREAS
 from biaslab.run.plan.steps import step_modules
 from biaslab.run.record.code import closure
+from biaslab.run.record.manifest import result_files
 from biaslab.run.record.provenance import sha256_file
 from biaslab.run.travel.crate.contents import is_shown
 from dry_runs import jobs
@@ -262,6 +263,8 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
 def test_nothing_is_left_to_do(snakemake, smoke_run):
     finished = snakemake(smoke_run, "--configfile", SMOKE, "--dry-run")
     assert "Nothing to be done" in finished.stdout + finished.stderr
+    planned = json.loads((smoke_run / "results/logs/planned.json").read_text())
+    assert planned == result_files(smoke_run / "results"), "no other is in the manifest"
 
 
 def test_a_key_of_one_area_reruns_nothing_of_another(snakemake, smoke_run, tmp_path):

@@ -48,7 +48,7 @@ rule measure_claims:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
     params:
-        given=given(results="results/", **PLAN.audited()),
+        given=given(results="results/", planned="results/logs/planned.json", **PLAN.audited()),
     message:
         "measure every published claim"
     shell:

@@ -26,7 +26,14 @@ from biaslab.run.travel.failures import note_failures
 from biaslab.run.life.lock import hold_folder
 from biaslab.run.plan.plan import make_plan
 from biaslab.run.root import is_repository, repository
-from biaslab.run.plan.rules import Limits, cancel_timers, complete_rules, limit_prefix, move_results
+from biaslab.run.plan.rules import (
+    Limits,
+    cancel_timers,
+    complete_rules,
+    limit_prefix,
+    move_results,
+    write_planned,
+)
 from biaslab.run.plan.slurm import check_slurm
 from biaslab.run.plan.steps import given, mark_rules, part, step
 
@@ -81,6 +88,7 @@ LIMITS = Limits(**config["cluster"], cores=workflow.resource_settings.cores if s
 onstart:
     try:
         check_slurm(workflow)
+        write_planned(workflow, RESULTS)
     except InputError as error:
         tell(error)
         sys.exit(2)

@@ -63,5 +63,6 @@ rule measure_debiasing:
 rule debiasing:
     input:
         PLAN.report_files("debiasing"),
+        expand(rules.measure_debiasing.output, embedding=DEBIASING.units),
     message:
         "all tables and figures of debiasing word embeddings"

@@ -130,6 +130,10 @@ rule retrain_classifier:
 rule fairness_testing:
     input:
         PLAN.report_files("fairness_testing"),
-        expand(SEARCHED, classifier=TESTING.classifiers),
+        expand(
+            [*SEARCHED, *rules.retrain_classifier.output, "results/fairness_testing/{classifier}/classifiers.tsv"],
+            classifier=TESTING.classifiers,
+        ),
+        expand("results/fairness_testing/text-{texts}/{file}", texts=READING.corpora, file=READING.claimed),
     message:
         "all tables and figures of fairness testing"

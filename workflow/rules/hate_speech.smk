@@ -203,7 +203,17 @@ rule measure_classifiers:
 rule hate_speech:
     input:
         PLAN.report_files("hate_speech"),
-        expand(rules.measure_classifiers.output, corpus=HATE.corpora),
+        expand(
+            [
+                *rules.measure_classifiers.output,
+                *expand(
+                    "results/hate_speech/{{corpus}}/{name}.tsv",
+                    name=["corpus", "linear", "linear_weights", "removal"],
+                ),
+            ],
+            corpus=HATE.corpora,
+        ),
+        expand("results/hate_speech/{corpus}/importance.tsv", corpus=HATE.encoder_corpora),
         expand(rules.evaluate_encoders.output, corpus=HATE.encoder_corpora),
         HATE.histories,
     message:

@@ -66,17 +66,20 @@ def measure_claims(
     absent: Mapping[str, str] | None = None,
     made_up: Collection[tuple[str, str]] = (),
     lacking: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    planned: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Measure every claim on the setups that were run: columns `COLUMNS`, a row per claim and setup.
 
     `absent` has the reasons why setups were not run; the registry has reasons for other setups. `made_up` are
     areas and names of setups with made-up data. `lacking` has, by ``AREA/SETUP`` and reason (or ""), patterns
     of the files that a setup omits, relative to `results`. All other files of the setup's claims must exist.
+    Only files in `planned` are read (relative to `results`), by default all.
     Column ``source`` lists the result files, then the tables and figures that show the claim, relative to
     `results` and separated by blanks.
     """
     by_id = {claim.claim_id: claim for claim in claims}
-    audit = _Audit(by_id, results, setups, absent or {}, made_up, lacking or {})
+    of_this_run = None if planned is None else frozenset(planned)
+    audit = _Audit(by_id, results, setups, absent or {}, made_up, lacking or {}, of_this_run)
     rows = [row for claim in claims for row in audit.rows(claim)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -91,6 +94,7 @@ class _Audit:
     _absent: Mapping[str, str]
     _made_up: Collection[tuple[str, str]]
     _lacking: Mapping[str, Mapping[str, Sequence[str]]]
+    _planned: frozenset[str] | None
     _measured: dict[tuple[str, tuple[str, ...]], _Measurement] = field(default_factory=dict)
     _tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = field(default_factory=dict)
     _met: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
@@ -132,7 +136,7 @@ class _Audit:
         measured = self._measure(claim, setups)
         patterns = [p.replace("{setup}", setup) for p in claim.shown.split() for setup in setups]
         # The measured files, then existing files that show the measurement.
-        files = [*measured.used, *(path for p in patterns for path in _matching(self._results, p))]
+        files = [*measured.used, *(path for p in patterns for path in self._matching(p))]
         source = " ".join(path.relative_to(self._results).as_posix() for path in dict.fromkeys(files))
         name = "+".join(setups)
         reason = measured.missing
@@ -196,7 +200,7 @@ class _Audit:
         files = []
         for setup in setups:
             for pattern in claim.file.replace("{setup}", setup).split():
-                if not (paths := _matching(self._results, pattern)):
+                if not (paths := self._matching(pattern)):
                     path = self._results / pattern
                     raise InputError(
                         f"{path}: no such file; run the step that makes it, or fix {claim.where}"
@@ -256,10 +260,21 @@ class _Audit:
                         return file, reason
         return None
 
+    def _matching(self, pattern: str) -> list[Path]:
+        """Return the results of this run that match a pattern."""
+        try:
+            paths = sorted(self._results.glob(pattern))
+        except (ValueError, NotImplementedError) as error:
+            raise InputError(
+                f"'{pattern}' is no pattern of files ({error}); correct it in the registry"
+            ) from error
+        planned = self._planned
+        return [p for p in paths if planned is None or p.relative_to(self._results).as_posix() in planned]
+
     def _has_files(self, claim: Claim, setups: tuple[str, ...]) -> bool:
         """Return whether setups have the files of a claim; setups of another kind have other files."""
         patterns = [p.replace("{setup}", setup) for setup in setups for p in claim.file.split()]
-        return all(_matching(self._results, pattern) for pattern in patterns)
+        return all(self._matching(pattern) for pattern in patterns)
 
     def _why(self, setups: Sequence[str]) -> str:
         """Return why setups were not run, after a colon; empty if no reason is known."""
@@ -298,15 +313,6 @@ def _table_row(
         "rule": f"{claim.measure} on {claim.file}{where}{null_text}" if claim.measure else "",
         "source": source,
     }
-
-
-def _matching(results: Path, pattern: str) -> list[Path]:
-    try:
-        return sorted(results.glob(pattern))
-    except (ValueError, NotImplementedError) as error:
-        raise InputError(
-            f"'{pattern}' is no pattern of files ({error}); correct it in the registry"
-        ) from error
 
 
 def _read(path: Path, names: set[str]) -> pd.DataFrame:

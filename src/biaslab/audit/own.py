@@ -55,6 +55,7 @@ def audit(
     printed: list[Path],
     papers: list[Path],
     results: Path,
+    planned: Path,
     setups: dict[str, list[str]],
     absent: dict[str, str],
     made_up: list[list[str]],
@@ -63,10 +64,14 @@ def audit(
     page: Path,
     say: Callable[[str], None],
 ) -> None:
-    """Measure every published claim on the results; write the verdicts, their summary and the page."""
+    """Measure every published claim on the results; write the verdicts, their summary and the page.
+
+    The file `planned` lists the results of the run; results of earlier configurations are not measured.
+    """
+    of_this_run = parse_json(read_text(planned, "list of planned results"))
     invented = {(area, name) for area, name in made_up}
     registry = read_claims(registries, schema)
-    write_tsv(claims, measure_claims(registry, results, setups, absent, invented, lacking))
+    write_tsv(claims, measure_claims(registry, results, setups, absent, invented, lacking, of_this_run))
     tables = read_measured(claims), read_printed(printed), read_papers(papers)
     write_summary(*tables, claims.with_name("summary"), say)
     write_html(*tables, page)

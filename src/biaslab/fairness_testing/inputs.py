@@ -46,6 +46,9 @@ class TextInputs(Inputs):
     )
     """The results of all networks of a corpus."""
 
+    claimed = ("texts.tsv", "vectors.tsv", *(file for file in joined if file.endswith(".tsv")))
+    """The results of a corpus that claims use."""
+
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self.section = self.section["text"]

@@ -42,7 +42,7 @@ class Analysis:
         return setup[self.name][self.trained]
 
 
-_WORD2VEC = tuple(f"word2vec/{name}.tsv" for name in ("analogies", "word_sets", "correlation"))
+_WORD2VEC = tuple(f"word2vec/{name}.tsv" for name in ("observed", "analogies", "word_sets", "correlation"))
 ANALYSES = (
     Analysis(
         "report",

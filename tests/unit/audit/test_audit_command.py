@@ -8,7 +8,7 @@ from audit_data import CLAIM, SCHEMA, write_registry
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.run.plan.steps import run_step
-from biaslab.run.record.manifest import write_manifest
+from biaslab.run.record.manifest import result_files, write_manifest
 
 
 @pytest.fixture
@@ -31,7 +31,9 @@ def measure(results, printed="", papers="", **options):
         "printed": [str(results.parent / "printed.tsv")],
         "papers": [str(results.parent / "papers.tsv")],
         "results": str(results),
+        "planned": str(results / "logs/planned.json"),
     }
+    write_json(results / "logs/planned.json", result_files(results))
     out = {"claims": str(results / "audit/claims.tsv"), "page": str(results / "audit/audit.html")}
     said = []
     run_step("audit.measure-claims", json.dumps(files | options | out), None, said.append)

@@ -39,6 +39,14 @@ def test_a_measured_claim_has_number_interval_and_source(results):
     assert row["source"] == "origins/small/a.tsv origins/small/figures/f.svg"
 
 
+def test_results_of_earlier_configurations_are_not_measured(results):
+    write_tsv(results / "origins/small/models/2.tsv", pd.DataFrame({"x": [9.0]}))
+    write_tsv(results / "origins/small/models/1.tsv", pd.DataFrame({"x": [7.0]}))
+    models = claim(file="origins/{setup}/models/*.tsv")
+    assert measure(results, models)["measured"].tolist() == [8.0]
+    assert measure(results, models, planned=["origins/small/models/1.tsv"])["measured"].tolist() == [7.0]
+
+
 def test_a_claim_about_any_data_is_measured_on_every_setup(results):
     table = measure(results, claim(setup="any"), setups=("small", "big"))
     assert table["setup"].tolist() == ["small", "big"]

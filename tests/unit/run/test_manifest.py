@@ -49,6 +49,11 @@ def test_it_leaves_out_what_failed_steps_cost_by_its_step(results):
         assert set(json.loads(out.read_text())["outputs"]) == named
 
 
+def test_it_leaves_out_results_of_earlier_configurations(results):
+    write_text(results / "logs/planned.json", '["a/c.tsv", "d.tsv"]')
+    assert set(manifest(results)["outputs"]) == {"a/c.tsv"}
+
+
 def test_it_leaves_itself_out_also_the_second_time(results):
     first, second = manifest(results), manifest(results)
     assert list(first["outputs"]) == ["a/c.tsv", "audit/claims.tsv", "b.tsv"]

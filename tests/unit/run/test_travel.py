@@ -124,6 +124,13 @@ def test_results_are_copied_and_noted_for_whoever_goes_on(go_on, empty):
     assert {record.rule for record in taken_records(empty / "results")} == {"train", "measure", "report_one"}
 
 
+def test_a_crate_without_records_of_steps_is_named(go_on, empty):
+    write_crate(empty.parent / "run/results", empty.parent / "crate.zip", repository(), [])
+    gone = go_on()
+    assert gone.said[1].startswith("it has no records of its steps; pack it with: biaslab audit crate")
+    assert there(empty) == {"own.txt"}
+
+
 def test_the_same_command_again_changes_nothing(go_on, empty):
     go_on()
     before, note, records = times(empty), read_taken(empty / "results"), taken_records(empty / "results")

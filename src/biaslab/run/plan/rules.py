@@ -10,8 +10,11 @@ import re
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
+
+from biaslab.core.files import write_json
+from biaslab.run.record.manifest import PLANNED
 
 
 def complete_rules(rules: Iterable[Any], folder: str, environment: str) -> None:
@@ -110,6 +113,13 @@ def _replace_folder(value: Any, folder: str) -> Any:
         return _replace_folder(value(*arguments, **keywords), folder)
 
     return run
+
+
+def write_planned(workflow: Any, folder: str) -> None:
+    """Write the list of all results of the planned jobs."""
+    outputs = {str(file) for job in workflow.dag.jobs for file in job.output}
+    names = (file.removeprefix(folder) for file in outputs if file.startswith(folder))
+    write_json(Path(folder, PLANNED), sorted(names))
 
 
 def cancel_timers() -> None:

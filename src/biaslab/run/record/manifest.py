@@ -27,6 +27,9 @@ STARTED, ENDED = "started", "ended"
 TAKEN = "logs/taken.json"
 """Record of the results that a run has taken from another run (`biaslab.run.record.taken`)."""
 
+PLANNED = "logs/planned.json"
+"""List of the results of a run's plan. Other results in the folder are of earlier configurations."""
+
 STALE = "logs/stale.json"
 """Record of earlier results that depend on failed steps (`biaslab.run.travel.failures`)."""
 
@@ -46,10 +49,12 @@ def write_manifest(
     """Record inputs and code of a finished run, the sha256 of each result, and the resources of its jobs.
 
     `code` are digests by rule, `known_inputs` sha256 of inputs that are not here. Results `lost` to failed
-    steps are left out: if such a file exists, an earlier run wrote it.
+    steps and results that are not `PLANNED` are left out: if such a file exists, an earlier run wrote it.
     """
     earlier = {*lost, *(read_stale(results) if lost else ())}
     names = [name for name in result_files(results) if name not in earlier]
+    if (file := results / PLANNED).is_file():
+        names = sorted(set(names) & set(json.loads(file.read_text(encoding="utf-8"))))
     outputs = [name for name in names if (results / name).resolve() != out.resolve()]
     digests = {name: sha256_file(results / name) for name in outputs}
     manifest = make_manifest(config, code, inputs, digests)
