@@ -82,8 +82,8 @@ def test_the_preset_smoke_has_every_analysis(smoke):
 def test_the_audit_waits_for_every_result_that_claims_use(tmp_path, monkeypatch):
     """Otherwise a failed step that makes one would end the audit, and an outdated one could be measured."""
     monkeypatch.chdir(tmp_path)
-    options = ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(PRESETS / "smoke.yaml"), "--cores=1"]
-    planned = planned_jobs(options)
+    files = ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(PRESETS / "smoke.yaml")]
+    planned = planned_jobs([*files, "--cores=1"])
     audit = next(job for job in planned if job.rule == "measure_claims")
     setups = json.loads(re.search("--given '(.*)'", audit.command)[1])["setups"]
     schema = ROOT / "workflow/schemas/claims.schema.yaml"

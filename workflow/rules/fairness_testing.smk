@@ -131,7 +131,11 @@ rule fairness_testing:
     input:
         PLAN.report_files("fairness_testing"),
         expand(
-            [*SEARCHED, *rules.retrain_classifier.output, "results/fairness_testing/{classifier}/classifiers.tsv"],
+            [
+                *SEARCHED,
+                *rules.retrain_classifier.output,
+                "results/fairness_testing/{classifier}/classifiers.tsv",
+            ],
             classifier=TESTING.classifiers,
         ),
         expand("results/fairness_testing/text-{texts}/{file}", texts=READING.corpora, file=READING.claimed),

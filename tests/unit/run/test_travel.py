@@ -127,7 +127,7 @@ def test_results_are_copied_and_noted_for_whoever_goes_on(go_on, empty):
 def test_a_crate_without_records_of_steps_is_named(go_on, empty):
     write_crate(empty.parent / "run/results", empty.parent / "crate.zip", repository(), [])
     gone = go_on()
-    assert gone.said[1].startswith("it has no records of its steps; pack it with: biaslab audit crate")
+    assert gone.said[1].startswith("it has no records of its steps; pack it with: audit crate")
     assert there(empty) == {"own.txt"}
 
 

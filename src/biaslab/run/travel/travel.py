@@ -270,7 +270,7 @@ def describe(choice: Choice) -> list[str]:
     n_files, recheck = sum(map(len, choice.taken.values())), choice.source.recheck
     lines = [f"{choice.source.name}: {n_files} results of {len(choice.taken)} steps are taken"]
     if choice.source.trusts and not choice.source.run.steps:
-        lines.append("it has no records of its steps; pack it with: biaslab audit crate results --with results")
+        lines.append("it has no records of its steps; pack it with: audit crate results --with results")
     if rewritten := ", ".join(sorted({job.rule for job in choice.rewritten})):
         check = "if the drawn steps give the same bytes" if recheck else "without a check"
         more = "" if recheck else "; --recheck N reruns N of their steps"
