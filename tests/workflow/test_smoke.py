@@ -260,6 +260,37 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
     )
 
 
+CHANGES = """
+origins:
+  setups:
+    smoke:
+      baselines: 2
+      perturbations: {sizes: [5], random_sets: 2, retrainings: 1}
+      ppmi_sets: {retrainings: 2}
+      lds: {subsets: 3}
+      planted: {doses: [0, 0.2]}
+      brittleness: {multiples: [2]}
+      word2vec: {epochs: 3}
+      trainings_per_job: 2
+ranking: {attribute_values: [3], top: 10}
+debiasing: {lambdas: [0, 0.2, 2], analogies: 10, comparison: {methods: [hard]}}
+fairness_testing: {repetitions: 3, query_budgets: [700], text: {hops: 4, certified_epochs: 0, pairs: 5}}
+hate_speech: {seeds: 1, methods: [bow, vanilla, soc-0.1], ablation: []}
+"""
+
+
+@pytest.mark.slow
+def test_a_changed_configuration_gives_the_results_of_a_new_folder(snakemake, copy, tmp_path):
+    """Many results of the earlier configuration have no place in the other, and stay in the folder."""
+    other = tmp_path / "other.yaml"
+    other.write_text(CHANGES)
+    for folder in (copy, tmp_path):
+        run = snakemake(folder, "--configfile", SMOKE, other, "--cores", 2, "--quiet", "all")
+        assert run.returncode == 0, run.stderr
+    assert outputs(copy) == outputs(tmp_path)
+    assert set(result_files(copy / "results")) > set(result_files(tmp_path / "results"))
+
+
 def test_nothing_is_left_to_do(snakemake, smoke_run):
     finished = snakemake(smoke_run, "--configfile", SMOKE, "--dry-run")
     assert "Nothing to be done" in finished.stdout + finished.stderr
