@@ -188,7 +188,7 @@ def tabular() -> Results:
     from biaslab.fairness_testing.testers import adf, aequitas
     from biaslab.fairness_testing.testers.adf import PAPER
     from biaslab.fairness_testing.testers.contract import collect
-    from biaslab.fairness_testing.testers.path_constraints import Explainer
+    from biaslab.fairness_testing.testers.symbolic import Explainer
     from fairness_data import make_subject, make_task, small_domain
 
     X = small_domain().draw(400, np.random.default_rng(1))

@@ -45,7 +45,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, is_below_chance, mean_interval, share_interval
 from biaslab.core.values import check_values
 from biaslab.fairness_testing.names import TRAIN
-from biaslab.fairness_testing.testers.discrimination import Subject, uniform_fairness
+from biaslab.fairness_testing.testers.contract import Subject, uniform_fairness
 
 BATCH = 4096
 MIN_SAMPLES = 10

@@ -9,15 +9,16 @@ from biaslab.fairness_testing.auditing import N_UNIFORM
 from biaslab.fairness_testing.cases import N_CLUSTERS, cluster, take_turns
 from biaslab.fairness_testing.names import PAPER
 from biaslab.fairness_testing.settings import Campaign
-from biaslab.fairness_testing.testers import trails
-from biaslab.fairness_testing.testers.contract import Task, Tester, collect
-from biaslab.fairness_testing.testers.discrimination import (
+from biaslab.fairness_testing.testers.contract import (
+    Phases,
     Subject,
+    Task,
+    Tester,
+    collect,
     discriminatory_share,
     find_partners,
     uniform_fairness,
 )
-from biaslab.fairness_testing.testers.trails import Phases
 
 
 def search(subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign) -> Phases:
@@ -45,7 +46,7 @@ def summarize(
     subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign, outcome: Phases
 ) -> dict[str, object]:
     """Count the finds, and measure the fairness of the classifier in the domain and on the data."""
-    counts = trails.count(outcome.joined(), subject.protected)
+    counts = outcome.joined().count(subject.protected)
     share, low, high = uniform_fairness(subject, n=N_UNIFORM, seed=campaign.seed)
     return {
         "tester": tester.name,
@@ -64,7 +65,7 @@ def summarize(
 
 def found_pairs(subject: Subject, outcome: Phases, schema: Schema) -> pd.DataFrame:
     """Return every distinct discriminatory sample with another member of its pair."""
-    X = trails.distinct_discriminatory(outcome.joined(), subject.protected)
+    X = outcome.joined().distinct_discriminatory(subject.protected)
     others, labels, other_labels = find_partners(subject, X)
     classes = np.array(schema.classes, object)
     other_values = decode(others, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)

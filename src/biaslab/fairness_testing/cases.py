@@ -20,8 +20,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.fairness_testing.names import COLUMNS
-from biaslab.fairness_testing.testers.contract import Task
-from biaslab.fairness_testing.testers.discrimination import Subject
+from biaslab.fairness_testing.testers.contract import Subject, Task
 
 NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
 """The files of a classifier that `prepare` writes."""

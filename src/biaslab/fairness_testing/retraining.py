@@ -28,7 +28,7 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import DATA, Case, load_cases
 from biaslab.fairness_testing.experiment import load_found
 from biaslab.fairness_testing.names import CONTROL, NO_RULE
-from biaslab.fairness_testing.testers.discrimination import Subject, check, discriminatory_share
+from biaslab.fairness_testing.testers.contract import Subject, check, discriminatory_share
 from biaslab.fairness_testing.testers.registry import paper_testers
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")

@@ -33,7 +33,7 @@ from biaslab.fairness_testing.auditing import (
     rows_for,
 )
 from biaslab.fairness_testing.report.audited import answer
-from biaslab.fairness_testing.testers.discrimination import Subject
+from biaslab.fairness_testing.testers.contract import Subject
 
 EQUAL_FILE = Path(__file__).parents[2] / "equal_measures.tsv"
 EQUAL = pd.read_csv(EQUAL_FILE, sep="\t", comment="#").set_index("measure")["value"]

@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from biaslab.classifiers.domain import Protected
-from biaslab.fairness_testing.testers.discrimination import (
+from biaslab.fairness_testing.testers.contract import (
     check,
     discriminatory_share,
     find_partners,
@@ -41,7 +41,7 @@ def test_answers_do_not_depend_on_the_batch(monkeypatch):
     others = finds.copy()
     others[:, 1] = subject.protected.values[found.partners[found.discriminatory], 0]
     for batch in (1, 100, 8192):
-        monkeypatch.setattr("biaslab.fairness_testing.testers.discrimination.BATCH", batch)
+        monkeypatch.setattr("biaslab.fairness_testing.testers.contract.BATCH", batch)
         assert discriminatory_share(subject, X) == found.discriminatory.mean()
         partners, labels, other_labels = find_partners(subject, finds)
         assert (partners == others).all()

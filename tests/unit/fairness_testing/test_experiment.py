@@ -11,8 +11,7 @@ from biaslab.fairness_testing import cases, experiment, names
 from biaslab.fairness_testing.cases import cluster, take_turns
 from biaslab.fairness_testing.experiment import Budgets, Effort
 from biaslab.fairness_testing.names import COLUMNS
-from biaslab.fairness_testing.testers import contract, trails
-from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.contract import check, classes, collect
 from biaslab.fairness_testing.testers.registry import TESTERS, paper_testers
 from fairness_data import SCHEMA, blind, make_case, random_network, small_domain
 from naive import fairness_testing as naive
@@ -51,7 +50,7 @@ def test_found_samples_are_those_that_are_counted_and_discriminatory(finds):
     for tester, samples in found.items():
         assert len(samples) == first.loc[tester, "n_discriminatory"]
         assert check(case.subject, samples).discriminatory.all()
-        assert len(np.unique(trails.classes(samples, case.subject.protected))) == len(samples)
+        assert len(np.unique(classes(samples, case.subject.protected))) == len(samples)
 
 
 def test_curves_end_with_what_local_phases_find_from_the_global_finds_of_adf(finds):
@@ -63,12 +62,12 @@ def test_curves_end_with_what_local_phases_find_from_the_global_finds_of_adf(fin
     last = curves.groupby("tester")[columns].last()
     assert set(last.index) == {"adf", "aequitas"}
     task = experiment._task(case, EFFORT, 0)
-    phases = contract.collect(TESTERS["adf"].search(task, TESTERS["adf"].settings("published")))
-    starts = trails.distinct_discriminatory(phases.global_, case.subject.protected)
+    phases = collect(TESTERS["adf"].search(task, TESTERS["adf"].settings("published")))
+    starts = phases.global_.distinct_discriminatory(case.subject.protected)
     task = replace(task, seeds=starts, n_seeds=len(starts))
     for name in last.index:
         around = TESTERS[name].search_around(task, TESTERS[name].settings("published"))
-        expected = trails.count(around, case.subject.protected)
+        expected = around.count(case.subject.protected)
         assert last.loc[name].tolist() == [len(starts), expected.n_samples, expected.n_discriminatory]
 
 

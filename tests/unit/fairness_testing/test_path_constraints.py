@@ -6,7 +6,7 @@ import z3
 
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import _explanation_trees_kernels as kernels
-from biaslab.fairness_testing.testers.path_constraints import (
+from biaslab.fairness_testing.testers.symbolic import (
     Choice,
     Explainer,
     Path,

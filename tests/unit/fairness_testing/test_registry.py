@@ -12,8 +12,7 @@ from biaslab.fairness_testing import campaign, experiment, retraining
 from biaslab.fairness_testing.experiment import load_found, save_found
 from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.testers import registry
-from biaslab.fairness_testing.testers.contract import collect
-from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.contract import check, collect
 from biaslab.fairness_testing.testers.registry import TESTERS
 from fairness_data import blind, make_case, make_subject, make_task, random_network, small_domain
 

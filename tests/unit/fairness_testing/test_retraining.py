@@ -18,7 +18,7 @@ from biaslab.fairness_testing.retraining import (
     retraining_table,
     with_partners,
 )
-from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.testers.contract import check, discriminatory_share
 from fairness_data import make_subject, random_network, small_domain
 from naive import fairness_testing as naive
 

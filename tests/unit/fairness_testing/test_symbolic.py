@@ -6,10 +6,8 @@ import pytest
 from biaslab.classifiers.domain import Domain
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import symbolic
-from biaslab.fairness_testing.testers.contract import collect
-from biaslab.fairness_testing.testers.discrimination import check
-from biaslab.fairness_testing.testers.path_constraints import Choice, Explainer
-from biaslab.fairness_testing.testers.trails import count
+from biaslab.fairness_testing.testers.contract import check, collect
+from biaslab.fairness_testing.testers.symbolic import Choice, Explainer
 from fairness_data import make_subject, make_task, random_network, rows
 from naive import fairness_testing as naive
 
@@ -106,6 +104,6 @@ def test_search_ends_when_all_samples_are_explored():
     task = make(columns=(1, 2, 3), n_explored=100, seed=16)  # leaves 20 different samples
     for settings in (PUBLISHED, PAPER):
         trail = search(task, settings).joined()
-        assert count(trail, task.subject.protected).n_samples <= 20
+        assert trail.count(task.subject.protected).n_samples <= 20
         assert settings.repeats == (len(trail) > 20)
     assert len(search(make(), PAPER).joined()) == 0

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from biaslab.classifiers.domain import Protected
-from biaslab.fairness_testing.testers import trails
-from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing.testers.contract import Trail, classes
 from fairness_data import small_domain
 from naive import fairness_testing as naive
 
@@ -19,7 +18,7 @@ def random_trail(domain, n, seed):
 def test_counts_equal_sets_of_tuples(columns, n):
     domain = small_domain()
     trail = random_trail(domain, n, 3)
-    counts = trails.count(trail, Protected.of(domain, columns))
+    counts = trail.count(Protected.of(domain, columns))
     assert (counts.n_samples, counts.n_discriminatory) == naive.count_trail(
         trail.samples, trail.discriminatory, columns
     )
@@ -31,7 +30,7 @@ def test_classes_of_a_domain_larger_than_any_integer():
     samples = rng.integers(-(2**31), 2**31, size=(400, 6), dtype=np.int32)[rng.integers(0, 400, 2000)]
     domain = small_domain()
     protected = Protected((5,), domain.low[:1, None])
-    numbers = trails.classes(samples, protected)
+    numbers = classes(samples, protected)
     keys = [tuple(x[:5]) for x in samples.tolist()]
     assert len(set(zip(keys, numbers.tolist(), strict=True))) == len(set(keys)) == numbers.max() + 1
 
@@ -45,14 +44,14 @@ def test_distinct_discriminatory_samples_come_in_order_of_their_first_visit():
         if is_found and key not in seen:
             seen.add(key)
             expected.append(x)
-    assert trails.distinct_discriminatory(trail, protected).tolist() == expected
+    assert trail.distinct_discriminatory(protected).tolist() == expected
 
 
 def test_first_visits_of_a_beginning_are_those_of_the_whole():
     protected, trail = Protected.of(small_domain(), (1,)), random_trail(small_domain(), 1200, 6)
     for whole, part in zip(
-        trails.first_visits(trail, protected),
-        trails.first_visits(trail.take(slice(600)), protected),
+        trail.first_visits(protected),
+        trail.take(slice(600)).first_visits(protected),
         strict=True,
     ):
         assert whole[:600].tolist() == part.tolist()
