@@ -5,7 +5,7 @@ import time
 from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.jit import set_threads
-from biaslab.fairness_testing.names import PAPER, PUBLISHED
+from biaslab.fairness_testing.settings import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import Subject, Task, collect
 from biaslab.fairness_testing.testers.registry import find_tester
 from fairness_testing import ATTRIBUTE, SCHEMA, SEEDS, load

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from biaslab.cli import app
 from biaslab.core.io import read_tsv
 from biaslab.fairness_testing.text.adapters import load_model
-from biaslab.fairness_testing.text.campaign import Pair
+from biaslab.fairness_testing.text.own_texts import Pair
 from biaslab.text.masking import digest
 from biaslab.text.recurrent import initial_recurrent, load_recurrent
 from biaslab.text.words import split_words
@@ -264,7 +264,7 @@ def test_bad_input_is_refused(files, refused, changes, message):
 
 def test_a_folder_without_torch_is_refused(files, refused, monkeypatch):
     Path("empty").mkdir()
-    name = "biaslab.fairness_testing.text.cli.missing_extra"
+    name = "biaslab.fairness_testing.cli.missing_extra"
     monkeypatch.setattr(name, lambda extra: f"{extra} is not installed; install it")
     error = refused(*options(**{"--model": "empty"}))
     assert error == "biaslab: empty: neural is not installed; install it"

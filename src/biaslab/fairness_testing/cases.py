@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, write_npz, write_tsv
-from biaslab.fairness_testing.names import COLUMNS
+from biaslab.fairness_testing.settings import COLUMNS
 from biaslab.fairness_testing.testers.contract import Subject, Task
 
 NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
@@ -160,3 +160,16 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together:
                 published_bounds = int(other.low[columns[0]]), int(other.high[columns[0]])
             subject = Subject(network, domain, described.protect(names))
             yield Case(folder.name, ",".join(names), subject, arrays["X"], rows, published_bounds)
+
+
+def save_found(file: Path, finds: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Write samples, (n, d) int32 each, by protected attribute and tester."""
+    arrays = {f"{name}:{tester}": X for name, of_name in finds.items() for tester, X in of_name.items()}
+    write_npz(file, **arrays)
+
+
+def load_found(file: Path, attribute: str, testers: Iterable[str]) -> dict[str, np.ndarray]:
+    """Read the samples of one protected attribute, by tester."""
+    keys = {tester: f"{attribute}:{tester}" for tester in testers}
+    arrays = read_npz(file, tuple(keys.values()))
+    return {tester: arrays[key] for tester, key in keys.items()}

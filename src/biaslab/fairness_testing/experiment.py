@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaslab.core.io import read_npz, write_npz, write_tsv
+from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.cases import Case, load_cases
-from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SHARED
+from biaslab.fairness_testing.cases import Case, load_cases, save_found
+from biaslab.fairness_testing.settings import FULL, PAPER, PUBLISHED, SHARED
 from biaslab.fairness_testing.testers import adf
 from biaslab.fairness_testing.testers.adf import Walks, attribute_weights, choose_steps
 from biaslab.fairness_testing.testers.contract import (
@@ -71,19 +70,6 @@ def search_classifier(
         table = pd.concat([tables[name] for tables in searched], ignore_index=True)
         write_tsv(folder / f"{name}.tsv", table)
     save_found(found, samples)
-
-
-def save_found(file: Path, finds: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Write samples, (n, d) int32 each, by protected attribute and tester."""
-    arrays = {f"{name}:{tester}": X for name, of_name in finds.items() for tester, X in of_name.items()}
-    write_npz(file, **arrays)
-
-
-def load_found(file: Path, attribute: str) -> dict[str, np.ndarray]:
-    """Read the samples of one protected attribute, by tester."""
-    keys = {tester: f"{attribute}:{tester}" for tester in paper_testers()}
-    arrays = read_npz(file, tuple(keys.values()))
-    return {tester: arrays[key] for tester, key in keys.items()}
 
 
 def search_case(case: Case, effort: Effort) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:

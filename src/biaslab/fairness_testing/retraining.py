@@ -25,9 +25,8 @@ from biaslab.classifiers.training import BATCH, Standardisation, Training, train
 from biaslab.core.io import read_npz, write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.cases import DATA, Case, load_cases
-from biaslab.fairness_testing.experiment import load_found
-from biaslab.fairness_testing.names import CONTROL, NO_RULE
+from biaslab.fairness_testing.cases import DATA, Case, load_cases, load_found
+from biaslab.fairness_testing.settings import CONTROL, NO_RULE
 from biaslab.fairness_testing.testers.contract import Subject, check, discriminatory_share
 from biaslab.fairness_testing.testers.registry import paper_testers
 
@@ -196,7 +195,10 @@ def retrain_classifier(
         (NO_RULE, k, 0, retrain(*of_first, label_rule=NO_RULE, repetition=k, seed=effort.seed))
         for k in range(effort.retrainings)
     ]
-    tables = [retrain_case(case, y, load_found(found, case.attribute), effort, nothing) for case in cases]
+    tables = [
+        retrain_case(case, y, load_found(found, case.attribute, paper_testers()), effort, nothing)
+        for case in cases
+    ]
     write_tsv(retraining, pd.concat(tables, ignore_index=True))
 
 

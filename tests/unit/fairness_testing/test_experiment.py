@@ -7,10 +7,10 @@ import pytest
 from biaslab.classifiers.networks import save_network
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_npz
-from biaslab.fairness_testing import cases, experiment, names
+from biaslab.fairness_testing import cases, experiment
 from biaslab.fairness_testing.cases import cluster, take_turns
 from biaslab.fairness_testing.experiment import Budgets, Effort
-from biaslab.fairness_testing.names import COLUMNS
+from biaslab.fairness_testing.settings import COLUMNS, PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import check, classes, collect
 from biaslab.fairness_testing.testers.registry import TESTERS, paper_testers
 from fairness_data import SCHEMA, blind, make_case, random_network, small_domain
@@ -30,11 +30,7 @@ def test_every_tester_is_counted_in_every_mode(finds):
     counts, _, found = finds
     runs = counts.groupby(["tester", "mode"]).size()
     assert runs.to_dict() == {
-        **{
-            (tester, mode): 2
-            for tester in ("adf", "aequitas", "symbolic")
-            for mode in (names.PUBLISHED, names.PAPER)
-        },
+        **{(tester, mode): 2 for tester in ("adf", "aequitas", "symbolic") for mode in (PUBLISHED, PAPER)},
         ("random", "published"): 2,
     }
     assert (counts["n_discriminatory"] <= counts["n_samples"]).all()
@@ -123,7 +119,7 @@ def test_local_phases_start_from_discriminatory_seeds():
 
 def test_first_steps_are_those_of_the_literal_algorithms():
     case = make_case()
-    domain, settings = case.subject.domain, TESTERS["adf"].settings(names.PUBLISHED)
+    domain, settings = case.subject.domain, TESTERS["adf"].settings(PUBLISHED)
     n_found = n_along_protected = 0
     for begin in range(0, 24, experiment.N_SEEDS):
         part = replace(case, seeds=case.seeds[begin:])

@@ -5,17 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import pandas as pd
 
 from biaslab.core.stats import mean_interval
-from biaslab.fairness_testing.names import (
-    CERTIFIED,
-    CONTROL,
-    FULL,
-    OWN,
-    PROPOSED,
-    PUBLISHED,
-    SAME,
-    SETTING,
-    SHARED,
-)
 from biaslab.fairness_testing.report.results import (
     AUTHORS_DATA,
     BENCHMARK,
@@ -28,6 +17,17 @@ from biaslab.fairness_testing.report.results import (
     tester_names,
     with_calls,
     with_rates,
+)
+from biaslab.fairness_testing.settings import (
+    CERTIFIED,
+    CONTROL,
+    FULL,
+    OWN,
+    PROPOSED,
+    PUBLISHED,
+    SAME,
+    SETTING,
+    SHARED,
 )
 
 MEASURES = {

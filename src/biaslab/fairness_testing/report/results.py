@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import MISSING, text_columns
-from biaslab.fairness_testing.names import (
+from biaslab.fairness_testing.settings import (
     CERTIFIED,
     COLUMNS,
     CONTROL,
@@ -43,7 +43,7 @@ def finds_names() -> dict[str, str]:
 
 def strategy_names() -> dict[str, str]:
     """Return the display names of the global strategies, in the order of the paper's tables."""
-    from biaslab.fairness_testing.text.strategies import STRATEGIES
+    from biaslab.fairness_testing.text.search import STRATEGIES
 
     return {strategy.name: strategy.title for strategy in STRATEGIES.values()}
 

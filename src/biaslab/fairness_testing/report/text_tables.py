@@ -7,15 +7,6 @@ import pandas as pd
 
 from biaslab.core.files import read_json_rows
 from biaslab.core.tables import Table, text_columns
-from biaslab.fairness_testing.names import (
-    CERTIFIED,
-    CONTROL,
-    EXAMPLE,
-    EXAMPLE_KEYS,
-    PROPOSED,
-    TEXT,
-    TEXT_PREFIX,
-)
 from biaslab.fairness_testing.report import results
 from biaslab.fairness_testing.report.averages import TEXT_MEASURES, text_averages
 from biaslab.fairness_testing.report.results import (
@@ -24,6 +15,15 @@ from biaslab.fairness_testing.report.results import (
     ratio,
     show,
     summarize,
+)
+from biaslab.fairness_testing.settings import (
+    CERTIFIED,
+    CONTROL,
+    EXAMPLE,
+    EXAMPLE_KEYS,
+    PROPOSED,
+    TEXT,
+    TEXT_PREFIX,
 )
 from biaslab.run.area import table
 from biaslab.run.plan.reports import Results

@@ -11,7 +11,7 @@ from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.models import Model
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
-from biaslab.fairness_testing.names import PAPER, PUBLISHED
+from biaslab.fairness_testing.settings import PAPER, PUBLISHED
 
 _WORD = 2**63
 
