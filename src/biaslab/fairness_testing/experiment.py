@@ -274,7 +274,7 @@ def write_budgets(
 
 def compare_at_budgets(case: Case, effort: Budgets) -> pd.DataFrame:
     """Count the finds of every tester, except costly testers, within equal budgets."""
-    rows = []
+    rows, protected = [], case.subject.protected
     for repetition in range(effort.repetitions):
         effort_ = replace(effort, seed=effort.seed + repetition)
         for tester in TESTERS.values():
@@ -282,7 +282,8 @@ def compare_at_budgets(case: Case, effort: Budgets) -> pd.DataFrame:
                 if not tester.is_costly:
                     trail = spend(case, tester, mode, budget, effort_)
                     run = {"tester": tester.name, "mode": mode, "repetition": repetition, "budget": budget}
-                    rows.append(run | count_trail(case, trail))
+                    run |= {"n_values": len(protected.values), "n_seeds": len(np.unique(trail.seed))}
+                    rows.append(run | vars(trail.count(protected)))
     return case.named(pd.DataFrame(rows), "budgets")
 
 
@@ -313,9 +314,3 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -
         number += 1
     trail = Trail.join(parts)
     return trail.take(np.cumsum(trail.queries) <= budget)
-
-
-def count_trail(case: Case, trail: Trail) -> dict[str, int]:
-    """Count the finds and queries of a trail."""
-    sizes = {"n_values": len(case.subject.protected.values), "n_seeds": len(np.unique(trail.seed))}
-    return sizes | vars(trail.count(case.subject.protected))

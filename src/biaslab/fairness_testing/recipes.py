@@ -73,14 +73,8 @@ class _Reader(pickle.Unpickler):
 
 
 def write_labels(files: Sequence[Path], target: Path) -> None:
-    """Write the cluster of every row, one a line after the header ``cluster``."""
+    """Write the cluster of every row, one a line after the header ``cluster``, without running the pickle."""
     (path,) = files
-    lines = ["cluster", *map(str, read_labels(path)), ""]
-    target.write_text("\n".join(lines), encoding="ascii", newline="\n")
-
-
-def read_labels(path: Path) -> np.ndarray:
-    """Return the labels of a pickled k-means clustering without executing its code."""
     try:
         reader = _Reader(path.read_bytes())
         clustering = reader.load()
@@ -94,7 +88,8 @@ def read_labels(path: Path) -> np.ndarray:
     except Exception as error:  # a damaged stream raises various exceptions
         reason = " ".join(str(error).split())  # pickle breaks lines in some messages
         raise InputError(f"{path}: not a pickled k-means clustering ({reason}); refused") from error
-    return labels
+    lines = ["cluster", *map(str, labels), ""]
+    target.write_text("\n".join(lines), encoding="ascii", newline="\n")
 
 
 def _numbers(state: dict[str, Any], stream: io.BytesIO) -> np.ndarray:

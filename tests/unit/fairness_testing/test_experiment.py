@@ -189,6 +189,7 @@ def test_budgets_are_kept_and_more_queries_find_more():
     assert list(counts) == list(COLUMNS["budgets"])
     assert (counts["n_queries"] <= counts["budget"]).all()
     assert (counts["n_queries"] > 0.9 * counts["budget"]).all()
+    assert set(counts["n_values"]) == {3}
     wide = counts.pivot(index=["tester", "mode", "repetition"], columns="budget", values="n_discriminatory")
     assert (wide[2000] > wide[200]).all()
     assert set(counts["tester"]) == {name for name, tester in TESTERS.items() if not tester.is_costly}
@@ -207,16 +208,12 @@ def test_who_runs_out_of_seeds_takes_them_again():
 
 
 @pytest.mark.parametrize("name", ["adf", "random", "aequitas"])
-def test_finds_are_counted_as_the_text_says(name):
+def test_a_budget_is_spent_seed_by_seed(name):
     case, effort = budget_case((1, 4), "group,sex"), replace(BUDGETS, hops=5)
     trail = experiment.spend(case, TESTERS[name], "paper", 900, effort)
     assert trail.queries.sum() <= 900
     assert (np.diff(trail.seed) >= 0).all()  # seed by seed
     assert (trail.discriminatory == check(case.subject, trail.samples).discriminatory).all()
-    n_samples, n_found = naive.count_trail(trail.samples.tolist(), trail.discriminatory, (1, 4))
-    counted = experiment.count_trail(case, trail)
-    assert (counted["n_samples"], counted["n_discriminatory"]) == (n_samples, n_found)
-    assert counted["n_values"] == 6
 
 
 def test_sets_of_protected_attributes(tmp_path):

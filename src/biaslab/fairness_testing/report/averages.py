@@ -12,7 +12,6 @@ from biaslab.fairness_testing.report.results import (
     GLOBAL_OF,
     METRIC_NAMES,
     RIVALS,
-    own_starts,
     ratio,
     tester_names,
     with_calls,
@@ -242,7 +241,7 @@ def _of_text_local(local: pd.DataFrame, globally: pd.DataFrame) -> _Values:
             yield "cost_share", "", 100 * ratio(calls["adf"], calls["rp"])
     before = globally.assign(before=globally["n_raw"] + globally["n_found"])
     before = _wide(before, "strategy", "before", (GLOBAL_OF["adf"],))[GLOBAL_OF["adf"]]
-    counts = _wide(own_starts(local), "tester", "n_discriminatory", ("adf",))["adf"]
+    counts = _wide(local[local["start"] == OWN], "tester", "n_discriminatory", ("adf",))["adf"]
     yield "local_over_global", "", ratio(counts, before.reindex(counts.index))
 
 

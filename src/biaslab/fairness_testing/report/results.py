@@ -12,7 +12,6 @@ from biaslab.fairness_testing.settings import (
     COLUMNS,
     CONTROL,
     NO_RULE,
-    OWN,
     TEXT_COLUMNS,
     TEXT_PREFIX,
     TEXT_SETTING,
@@ -179,11 +178,6 @@ def with_calls(data: pd.DataFrame) -> pd.DataFrame:
         gradients_per_text=gradients,
         calls_per_text=queries + gradients,
     )
-
-
-def own_starts(local: pd.DataFrame) -> pd.DataFrame:
-    """Return the local searches from the finds of their own global phase, as in the paper."""
-    return local[local["start"] == OWN]
 
 
 def training_name(tester: str, rule: str) -> str:

@@ -84,10 +84,8 @@ def models(units: Sequence[Results]) -> Table:
 @table("text_table8", "Table 8: discriminatory texts", "global", "local", of=TEXT)
 def finds(units: Sequence[Results]) -> Table:
     """Return the finds of the global and the local phase (Table VIII)."""
-    globally, local = (
-        results.read_texts(units, "global"),
-        results.own_starts(results.with_calls(results.read_texts(units, "local"))),
-    )
+    globally = results.read_texts(units, "global")
+    local = results.with_calls(results.read_texts(units, "local")).query("start == @OWN")
     keys = [*results.BENCHMARK, "repetition"]
     wide = globally.drop_duplicates(keys)[[*keys, "n_seeds", "n_raw"]].set_index(keys)
     strategies = [name for name in results.strategy_names() if (globally["strategy"] == name).any()]
@@ -141,7 +139,7 @@ def nearness(units: Sequence[Results]) -> Table:
 @table("text_table11", "Table 11: cost in model queries", "local", of=TEXT)
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries and gradients per discriminatory text (Table XI without a clock)."""
-    local = results.own_starts(results.with_calls(results.read_texts(units, "local")))
+    local = results.with_calls(results.read_texts(units, "local")).query("start == @OWN")
     names = ("queries", "gradients", "calls")
     wanted = local.assign(**{name: N_WANTED * local[f"{name}_per_text"] for name in names})
     data = results.in_order(

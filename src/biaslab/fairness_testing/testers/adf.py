@@ -72,7 +72,10 @@ def make_tester(
             draws = draw(task.seed, numbers, "global", (MAX_ITER, 2))
             global_, finds = find(subject, part.seeds, draws, settings)
             draws = draw(task.seed, numbers[finds.seeds], "local", (task.hops, 3))
-            trails = (global_, walk(subject, finds, draws, settings))
+            local = Trail.empty(subject.domain.n_attributes)
+            if len(finds.seeds):
+                local = walk(subject, finds, draws, settings)
+            trails = (global_, local)
             yield Phases(*(replace(trail, seed=trail.seed + np.int32(part.first)) for trail in trails))
 
     def search_around(task: Task, settings: Any) -> Trail:
@@ -273,28 +276,11 @@ class Walks(Columns):
             column[rows] = getattr(other, name)
 
 
-class Explorer:
-    """Checks samples and records the visits; a walk's partner may be fixed."""
-
-    def __init__(self, subject: Subject, fixed_partner: bool, visits: Visits) -> None:
-        self.subject = subject
-        self.fixed_partner = fixed_partner
-        self.visits = visits
-
-    def visit(
-        self, samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int
-    ) -> Walks:
-        """Check and record samples; `queries` are earlier model queries outside the check."""
-        result = check(self.subject, samples)
-        discriminatory = result.discriminatory
-        self.visits.add(samples, discriminatory, seeds, queries + result.queries)
-        if not self.fixed_partner:
-            values = self.subject.protected.values[result.partners]
-            partners = np.where(discriminatory[:, None], values, partners)
-        return Walks(samples, result.labels, result.variant_labels, discriminatory, partners)
+_Visit = Callable[..., Walks]
+"""Checks and records samples, with the protected values of their partners and the numbers of their seeds."""
 
 
-def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
+def descend(visit: _Visit, walks: Walks, seeds: np.ndarray) -> Walks:
     """Return the end of the minimisation (the authors' published code runs it after each hop).
 
     The code truncates real values towards zero, so that a finite difference of 1e-8 yields the same sample
@@ -303,7 +289,7 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
     jointly by a distance of one, away from non-discriminatory samples. Nearer points truncate to the same
     sample. Further iterations, after an improvement, are omitted.
     """
-    differs = _visit_neighbours(explorer, walks, seeds)
+    differs = _visit_neighbours(visit, walks, seeds)
     rows = np.flatnonzero(differs.any(axis=1))
     if not len(rows):
         return walks
@@ -312,21 +298,21 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
     # A distance below one unit from zero truncates to the sample itself.
     stays = start.discriminatory & (differs.sum(axis=1) > 1)
     samples = np.where(stays[:, None], start.samples, samples).astype(np.int32)
-    result = explorer.visit(samples, start.partners, seeds[rows], 0)
-    _visit_neighbours(explorer, result, seeds[rows])
+    result = visit(samples, start.partners, seeds[rows])
+    _visit_neighbours(visit, result, seeds[rows])
     better = result.discriminatory & ~start.discriminatory
     walks.put(rows[better], result.take(better))
     return walks
 
 
-def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np.ndarray:
+def _visit_neighbours(visit: _Visit, walks: Walks, seeds: np.ndarray) -> np.ndarray:
     """Visit the neighbours one unit above negative values; return whether each differs, (g, d) bool."""
     rows, columns = np.nonzero(walks.samples < 0)
     differs = np.zeros(walks.samples.shape, bool)
     if len(rows):
         samples = walks.samples[rows]
         samples[np.arange(len(rows)), columns] += 1
-        result = explorer.visit(samples, walks.partners[rows], seeds[rows], 0)
+        result = visit(samples, walks.partners[rows], seeds[rows])
         differs[rows, columns] = result.discriminatory != walks.discriminatory[rows]
     return differs
 
@@ -334,15 +320,24 @@ def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples (Algorithm 7); the trail has the starts and all tried samples."""
     domain, visits = subject.domain, Visits()
-    if not len(finds.seeds):
-        return Trail.empty(domain.n_attributes)
-    explorer = Explorer(subject, settings.fixed_partner, visits)
 
-    def arrive(samples: np.ndarray, partners: np.ndarray, queries: np.ndarray | int) -> Walks:
-        walks = explorer.visit(samples, partners, finds.seeds, queries)
-        return descend(explorer, walks, finds.seeds) if settings.negative_neighbours else walks
+    def visit(
+        samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int = 0
+    ) -> Walks:
+        """Check and record samples; `queries` are earlier model queries outside the check."""
+        result = check(subject, samples)
+        discriminatory = result.discriminatory
+        visits.add(samples, discriminatory, seeds, queries + result.queries)
+        if not settings.fixed_partner:
+            values = subject.protected.values[result.partners]
+            partners = np.where(discriminatory[:, None], values, partners)
+        return Walks(samples, result.labels, result.variant_labels, discriminatory, partners)
 
-    position = arrive(finds.samples.copy(), finds.partners.copy(), 0)
+    def arrive(samples: np.ndarray, partners: np.ndarray, queries: np.ndarray | int = 0) -> Walks:
+        walks = visit(samples, partners, finds.seeds, queries)
+        return descend(visit, walks, finds.seeds) if settings.negative_neighbours else walks
+
+    position = arrive(finds.samples.copy(), finds.partners.copy())
     shares = np.empty((len(finds.seeds), len(subject.free)))
     moved = np.ones(len(finds.seeds), bool)
     for attribute_draws, direction_draws, chance in np.moveaxis(draws, 0, 2):

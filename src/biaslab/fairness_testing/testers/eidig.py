@@ -68,8 +68,6 @@ def find_globally(
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples; a step without a find returns to the start of the walk."""
     domain, visits = subject.domain, Visits()
-    if not len(finds.seeds):
-        return Trail.empty(domain.n_attributes)
     of_gradients = 2 * subject.model.n_gradient_queries
     result = check(subject, finds.samples, with_outputs=True)
     visits.add(finds.samples, result.discriminatory, finds.seeds, result.queries)

@@ -127,18 +127,12 @@ def global_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]
         yield Problem(GLOBAL_RANK - float(beginning.confidences.mean()), beginning, beginning)
 
 
-def intervals(constraints: Path, domain: Domain) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and greatest value of each attribute, (d,) int64, under all constraints."""
+def solve(constraints: Path, x: np.ndarray, domain: Domain, choice: Choice) -> np.ndarray | None:
+    """Return a sample that satisfies all constraints in the domain, otherwise equal to `x`; or None."""
     low, high = domain.low.astype(np.int64), domain.high.astype(np.int64)
     left, right = constraints.left, ~constraints.left
     np.minimum.at(high, constraints.attributes[left], constraints.limits[left])
     np.maximum.at(low, constraints.attributes[right], constraints.limits[right] + 1)
-    return low, high
-
-
-def solve(constraints: Path, x: np.ndarray, domain: Domain, choice: Choice) -> np.ndarray | None:
-    """Return a sample that satisfies all constraints in the domain, otherwise equal to `x`; or None."""
-    low, high = intervals(constraints, domain)
     mentioned = np.unique(constraints.attributes)
     low, high = low[mentioned], high[mentioned]
     if (low > high).any():
