@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pages
 from biaslab.classifiers.adapters import CallableModel
 from biaslab.classifiers.drafting import draft
-from biaslab.classifiers.encoding import Data, read_table
+from biaslab.classifiers.encoding import read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError
 from biaslab.core.rates import difference_interval
@@ -119,19 +119,6 @@ def test_a_page_names_files_not_their_folders(own):
     assert "/a/way" not in " ".join([page.question, *page.data.values(), *page.lines])
 
 
-def test_a_false_all_clear_is_refused(own):
-    table, labels = own.table, own.table.y
-    few = Data(table.X[:1], labels[:1], 0, 0, table.lines[:1])
-    one_sex = Data(np.where([False, True], 0, table.X).astype(np.int32), labels, 0, 0, table.lines)
-    for rows, answers, problem in (
-        (few, labels[:1], "there is one sample; the classifier gives all samples the label"),
-        (table, labels * 0, "the classifier gives all samples the label no"),
-        (one_sex, labels, "all samples have the same sex"),
-    ):
-        assert problem in replace(own, table=rows).no_all_clear(answers, [["sex"]])
-    assert own.no_all_clear(labels, [["sex"]]) == ""
-
-
 READING = """\
 protected: [sex, age]
 missing: ["?"]
@@ -183,7 +170,12 @@ def test_the_favourable_class_is_the_last_unless_it_is_named(own):
         favourable_class(schema, "maybe")
 
 
-def test_the_command_answers_and_writes_a_page(own, tmp_path, monkeypatch, biaslab):
+AUDIT = ["fairness-testing", "audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
+
+
+@pytest.fixture
+def audit_command(own, tmp_path, monkeypatch, biaslab):
+    """Return a function that audits the table in the current folder."""
     monkeypatch.chdir(tmp_path)
     Path("audited_model.py").write_text(
         "import numpy as np\n"
@@ -191,12 +183,23 @@ def test_the_command_answers_and_writes_a_page(own, tmp_path, monkeypatch, biasl
         "    p = np.where(X[:, 1] == 2, 0, np.minimum(1, (X[:, 0] + 2 * (X[:, 1] == 1)) / 10))\n"
         "    return np.stack([1 - p, p], axis=1)\n"
     )
-    command = ["fairness-testing", "audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
-    assert "b is favoured over c:" in biaslab(*command)[1]
+    return lambda: biaslab(*AUDIT)
+
+
+def test_the_command_answers_and_writes_a_page(own, audit_command):
+    assert "b is favoured over c:" in audit_command()[1]
     page = pages.Page(Path("fairness-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
     numbers = json.loads(Path("fairness-audit.json").read_text())
     assert numbers["sex"]["n_discriminatory"] == audited(own).n_discriminatory
+
+
+def test_a_false_all_clear_is_refused(audit_command):
+    Path("t.csv").write_text("score,sex,good\n3,a,no\n")
+    code, _, error = audit_command()
+    assert code == 2
+    assert "there is one sample; the classifier gives all samples the label no; all samples have the" in error
+    assert error.strip().endswith("give at least 10 rows, with several values and several labels")
 
 
 def read_own(folder, table, model, monkeypatch, text=None):

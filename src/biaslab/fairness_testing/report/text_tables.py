@@ -21,6 +21,7 @@ from biaslab.fairness_testing.settings import (
     CONTROL,
     EXAMPLE,
     EXAMPLE_KEYS,
+    OWN,
     PROPOSED,
     TEXT,
     TEXT_PREFIX,
@@ -85,7 +86,8 @@ def models(units: Sequence[Results]) -> Table:
 def finds(units: Sequence[Results]) -> Table:
     """Return the finds of the global and the local phase (Table VIII)."""
     globally = results.read_texts(units, "global")
-    local = results.with_calls(results.read_texts(units, "local")).query("start == @OWN")
+    local = results.read_texts(units, "local")
+    local = results.with_calls(local[local["start"] == OWN])
     keys = [*results.BENCHMARK, "repetition"]
     wide = globally.drop_duplicates(keys)[[*keys, "n_seeds", "n_raw"]].set_index(keys)
     strategies = [name for name in results.strategy_names() if (globally["strategy"] == name).any()]
@@ -139,7 +141,8 @@ def nearness(units: Sequence[Results]) -> Table:
 @table("text_table11", "Table 11: cost in model queries", "local", of=TEXT)
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries and gradients per discriminatory text (Table XI without a clock)."""
-    local = results.with_calls(results.read_texts(units, "local")).query("start == @OWN")
+    local = results.read_texts(units, "local")
+    local = results.with_calls(local[local["start"] == OWN])
     names = ("queries", "gradients", "calls")
     wanted = local.assign(**{name: N_WANTED * local[f"{name}_per_text"] for name in names})
     data = results.in_order(
