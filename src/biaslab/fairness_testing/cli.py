@@ -19,7 +19,7 @@ from biaslab.text import settings
 
 app = typer.Typer(help="Test whether a classifier depends on a protected attribute.", no_args_is_help=True)
 
-_TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
+_TRAINED = ("train-lstm", "train-gru")
 TEXT_CAMPAIGN = Campaign(seeds=200, hops=20)
 
 
@@ -128,7 +128,7 @@ def audit_texts(
     facts = [own.describe(vectors is not None), *changes, *notes]
     if model in _TRAINED:
         typer.echo("training a network ...", err=True)
-        file, kind = out / "network.npz", _TRAINED[model]
+        file, kind = out / "network.npz", model.removeprefix("train-")
         classifier, trained = own_texts.train(kind, own, labels.astype("int64"), epochs, campaign.seed, file)
         facts.append(trained)
     else:
