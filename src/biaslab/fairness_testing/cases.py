@@ -38,10 +38,7 @@ def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS) -> np.ndarray:
         raise InputError(f"{len(X)} rows cannot form {n_clusters} clusters; give at least {n_clusters} rows")
     with threadpool_limits(1):  # threads change the order of sums
         labels = KMeans(n_clusters, n_init=N_INIT, random_state=RANDOM_STATE).fit_predict(X.astype(float))
-    present, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.empty(len(present), np.int64)
-    order[np.argsort(first)] = np.arange(len(present))
-    return order[numbers]
+    return pd.factorize(labels)[0]
 
 
 def read_clusters(path: Path, n_rows: int) -> np.ndarray:
@@ -60,10 +57,7 @@ def read_clusters(path: Path, n_rows: int) -> np.ndarray:
 
 def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
     """Return at most `n` rows, the first of each cluster, then the second, and so on (the published code)."""
-    by_cluster = np.argsort(clusters, kind="stable")
-    sizes = np.unique(clusters, return_counts=True)[1]
-    turns = np.empty(len(clusters), np.int64)
-    turns[by_cluster] = np.arange(len(clusters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    turns = pd.Series(clusters).groupby(clusters).cumcount()
     return np.lexsort((clusters, turns))[:n]
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import mode
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
@@ -59,8 +60,7 @@ class Ensemble:
 
     def labels(self, X: np.ndarray) -> np.ndarray:
         """Return the label of most classifiers, (n,) int64; the smallest label if tied."""
-        votes = self.votes(X)
-        return _label_counts(votes, int(votes.max()) + 1).argmax(axis=1)
+        return mode(self.votes(X), axis=1).mode
 
 
 def added_labels(
@@ -78,7 +78,7 @@ def added_labels(
     network, variants = subject.model, subject.protected.variants(samples)
     n, m, d = variants.shape
     probabilities = network.probabilities(variants.reshape(n * m, d)).reshape(n, m, -1)
-    counts = _label_counts(probabilities.argmax(axis=2), network.n_classes)
+    counts = (probabilities.argmax(axis=2)[:, :, None] == np.arange(network.n_classes)).sum(axis=1)
     is_most_frequent = counts == counts.max(axis=1, keepdims=True)
     return np.where(is_most_frequent, probabilities.mean(axis=1), -1.0).argmax(axis=1)
 
@@ -144,11 +144,6 @@ def retraining_table(
         rows.append(row + [quality[measure] for measure in before for quality in (before, after)])
     columns = [f"{measure}_{when}" for measure in before for when in ("before", "after")]
     return pd.DataFrame(rows, columns=["label_rule", "repetition", "n_added", *columns])
-
-
-def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the count of each label per row, (n, k) int64."""
-    return (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
 
 
 def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

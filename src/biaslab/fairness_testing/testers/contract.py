@@ -6,14 +6,13 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.models import Model
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.fairness_testing.settings import PAPER, PUBLISHED
-
-_WORD = 2**63
 
 
 class Columns:
@@ -63,12 +62,16 @@ class Trail(Columns):
         return self.samples[self.first_visits(protected)[1]]
 
     def first_visits(self, protected: Protected) -> tuple[np.ndarray, np.ndarray]:
-        """Mark the first generated, and the first discriminatory, sample of each class, (n,) bool."""
-        new, new_discriminatory = np.zeros((2, len(self)), bool)
-        numbers = classes(self.samples, protected)
-        new[np.unique(numbers, return_index=True)[1]] = True
-        places = np.flatnonzero(self.discriminatory)
-        new_discriminatory[places[np.unique(numbers[places], return_index=True)[1]]] = True
+        """Mark the first generated, and the first discriminatory, sample of each class, (n,) bool.
+
+        The samples of a class differ only in protected attributes.
+        """
+        samples = self.samples.copy()
+        samples[:, protected.columns] = 0
+        new = ~pd.DataFrame(samples).duplicated().to_numpy()
+        new_discriminatory = self.discriminatory.copy()
+        is_repeated = pd.DataFrame(samples[self.discriminatory]).duplicated().to_numpy()
+        new_discriminatory[self.discriminatory] = ~is_repeated
         return new, new_discriminatory
 
 
@@ -97,22 +100,6 @@ class Counts:
     n_samples: int  # different samples generated (#GDiff of Table IV)
     n_discriminatory: int  # different ones among them which a visit found discriminatory (#ID)
     n_queries: int  # samples that the model was asked about
-
-
-def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
-    """Return the class of each sample, (n,) int64 from 0 on; a class differs only in protected attributes."""
-    free_values = samples[:, protected.others(samples.shape[1])].astype(np.int64)
-    if not len(free_values):
-        return np.empty(0, np.int64)
-    free_values -= free_values.min(axis=0)
-    numbers, n_numbers = np.zeros(len(free_values), np.int64), 1
-    for column, size in zip(free_values.T, (free_values.max(axis=0) + 1).tolist(), strict=True):
-        if n_numbers * size > _WORD:
-            distinct, numbers = np.unique(numbers, return_inverse=True)
-            n_numbers = len(distinct)
-        numbers = numbers * size + column
-        n_numbers *= size
-    return np.unique(numbers, return_inverse=True)[1]
 
 
 class Visits(list[Trail]):
