@@ -5,10 +5,8 @@ import time
 from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.jit import set_threads
-from biaslab.fairness_testing.names import PAPER, PUBLISHED
-from biaslab.fairness_testing.testers import trails
-from biaslab.fairness_testing.testers.contract import Task, collect
-from biaslab.fairness_testing.testers.discrimination import Subject
+from biaslab.fairness_testing.settings import PAPER, PUBLISHED
+from biaslab.fairness_testing.testers.contract import Subject, Task, collect
 from biaslab.fairness_testing.testers.registry import find_tester
 from fairness_testing import ATTRIBUTE, SCHEMA, SEEDS, load
 
@@ -27,7 +25,7 @@ def find(subject, seeds, tester, mode, seed):
         parts.append(part)
     if not parts:
         return 0
-    return trails.count(collect(parts).joined(), subject.protected).n_discriminatory
+    return collect(parts).joined().count(subject.protected).n_discriminatory
 
 
 def main():

@@ -13,11 +13,9 @@ from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import cluster, take_turns
-from biaslab.fairness_testing.testers import adf, trails
-from biaslab.fairness_testing.testers.adf import PAPER, PUBLISHED
-from biaslab.fairness_testing.testers.contract import Task, collect
-from biaslab.fairness_testing.testers.discrimination import Subject
-from biaslab.fairness_testing.testers.two_phases import MAX_ITER
+from biaslab.fairness_testing.testers import adf
+from biaslab.fairness_testing.testers.adf import MAX_ITER, PAPER, PUBLISHED
+from biaslab.fairness_testing.testers.contract import Subject, Task, collect
 from biaslab.run.data import datasets
 
 import numpy as np
@@ -160,7 +158,7 @@ def search_in_lock_step(subject, seeds, settings, hops):
     """Return how many different discriminatory samples all seeds lead to, and how many hops were made."""
     task = Task(subject, seeds, seeds, len(seeds), seed=1, hops=hops)
     phases = collect(adf.TESTER.search(task, settings))
-    found = trails.count(phases.joined(), subject.protected).n_discriminatory
+    found = phases.joined().count(subject.protected).n_discriminatory
     return found, int(phases.global_.discriminatory.sum()) * hops
 
 

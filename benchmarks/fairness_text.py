@@ -9,8 +9,13 @@ from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text import search as found
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
-from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
-from biaslab.fairness_testing.text.strategies import find_strategy
+from biaslab.fairness_testing.text.search import (
+    MAX_ITER,
+    draw_numbers,
+    find_strategy,
+    search_globally,
+    search_locally,
+)
 from biaslab.text.recurrent import Recurrent
 from biaslab.text.words import Texts, concatenate
 

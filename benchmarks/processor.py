@@ -24,8 +24,7 @@ def tasks():
     from biaslab.embeddings.glove import GloveParameters, train
     from biaslab.fairness_testing.testers import adf
     from biaslab.fairness_testing.testers.adf import PUBLISHED
-    from biaslab.fairness_testing.testers.contract import Task, collect
-    from biaslab.fairness_testing.testers.discrimination import Subject
+    from biaslab.fairness_testing.testers.contract import Subject, Task, collect
     from biaslab.text.recurrent import initial_recurrent
     from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
     from biaslab.text.words import Texts

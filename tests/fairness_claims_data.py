@@ -8,7 +8,7 @@ import pandas as pd
 
 from biaslab.audit.claims import Claim
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.names import CONTROL
+from biaslab.fairness_testing.settings import CONTROL
 from biaslab.run.area import load_area
 from biaslab.run.plan.reports import write_report
 from fairness_report_data import AUTHORS, units_of, write_results

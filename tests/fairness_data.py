@@ -7,8 +7,7 @@ import numpy as np
 from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.networks import Network
 from biaslab.fairness_testing.cases import Case
-from biaslab.fairness_testing.testers.contract import Task
-from biaslab.fairness_testing.testers.discrimination import Subject
+from biaslab.fairness_testing.testers.contract import Subject, Task
 
 SCHEMA = """
 protected: [group, sex]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import COLUMNS, CONTROL, NO_RULE, TABULAR
+from biaslab.fairness_testing.settings import COLUMNS, CONTROL, NO_RULE, TABULAR
 from biaslab.run.area import Unit
 
 CLAIMS = Path(__file__).parents[1] / "workflow/resources/claims"

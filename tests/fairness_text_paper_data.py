@@ -8,7 +8,7 @@ import pandas as pd
 
 from biaslab.audit.claims import EXEMPT_KINDS, Claim
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.names import TEXT, TEXT_COLUMNS
+from biaslab.fairness_testing.settings import TEXT, TEXT_COLUMNS
 from biaslab.run.area import Unit, load_area
 from biaslab.run.plan.reports import write_report
 from fairness_report_data import CLAIMS

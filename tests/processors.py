@@ -188,7 +188,7 @@ def tabular() -> Results:
     from biaslab.fairness_testing.testers import adf, aequitas
     from biaslab.fairness_testing.testers.adf import PAPER
     from biaslab.fairness_testing.testers.contract import collect
-    from biaslab.fairness_testing.testers.path_constraints import Explainer
+    from biaslab.fairness_testing.testers.symbolic import Explainer
     from fairness_data import make_subject, make_task, small_domain
 
     X = small_domain().draw(400, np.random.default_rng(1))
@@ -211,8 +211,7 @@ def tabular() -> Results:
 def recurrent() -> Results:
     """LSTM and GRU: training, answers, gradients, and searching with them."""
     from biaslab.fairness_testing.text.discrimination import TextSubject
-    from biaslab.fairness_testing.text.search import MAX_ITER, search_globally, search_locally
-    from biaslab.fairness_testing.text.strategies import STRATEGIES
+    from biaslab.fairness_testing.text.search import MAX_ITER, STRATEGIES, search_globally, search_locally
     from biaslab.text.recurrent import initial_recurrent
     from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
     from fairness_text_data import draws, neighbours_of

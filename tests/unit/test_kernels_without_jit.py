@@ -26,7 +26,7 @@ CASES = [
     "embeddings/test_glove.py::test_training_equals_the_oracle",
     "embeddings/test_reverse.py::test_derivatives_equal_differences_of_literal_trainings[20.0-1.0]",
     "fairness_testing/test_aequitas.py::test_walks_equal_the_literal_ones[published-columns1]",
-    "fairness_testing/test_path_constraints.py::test_branch_equals_the_definition_of_the_tree",
+    "fairness_testing/test_symbolic.py::test_branch_equals_the_definition_of_the_tree",
     "fairness_testing/test_text_discrimination.py::test_check_equals_the_algorithm[1]",
     "fairness_testing/test_text_search.py::test_global_search_equals_the_algorithm[3-rp]",
     "fairness_testing/test_text_search.py::test_global_search_equals_the_algorithm[3-asc]",

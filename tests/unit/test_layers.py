@@ -171,7 +171,7 @@ def test_nothing_is_pickled():
                 found |= set() if is_off else {f"allow_pickle={ast.unparse(node.value)}"}
         return found
 
-    restricted = {"biaslab.fairness_testing.clusters": ["pickle"]}  # looks up no name of what it reads
+    restricted = {"biaslab.fairness_testing.recipes": ["pickle"]}  # looks up no name of what it reads
     assert offenders(picklers) == restricted
 
 

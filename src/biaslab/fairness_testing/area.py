@@ -6,10 +6,9 @@ from typing import Any
 from biaslab.classifiers.tensorflow_bundle import write_weights
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, not_found
-from biaslab.fairness_testing import clusters, compas
-from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
+from biaslab.fairness_testing import recipes
 from biaslab.fairness_testing.report import figures, tables, text_tables
-from biaslab.fairness_testing.settings import Corpus, Section
+from biaslab.fairness_testing.settings import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN, Corpus, Section
 from biaslab.run.area import Area, Given, Recipe, Unit, Units, claims_of, items_of
 from biaslab.run.areas import AREAS
 from biaslab.run.data.datasets import dataset_name
@@ -234,8 +233,8 @@ AREA = Area(
     texts=("*/example.json",),
     steps=STEPS,
     recipes={
-        "compas": Recipe(compas.write_table, 2**24),
-        "kmeans-labels": Recipe(clusters.write_labels, 2**20),
+        "compas": Recipe(recipes.write_compas, 2**24),
+        "kmeans-labels": Recipe(recipes.write_labels, 2**20),
         "tensorflow-layers": Recipe(write_weights, 2**20),
     },
     removed=tuple(

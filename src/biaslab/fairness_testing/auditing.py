@@ -10,47 +10,28 @@ is their mean, in which opposite errors cancel. Intervals of groups are simultan
 """
 
 import itertools
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.classifiers.adapters import adapt
 from biaslab.classifiers.encoding import (
-    MAX_GROUPS,
-    MISSING,
-    Data,
     Rows,
-    as_table,
-    count_by_group,
     decode,
-    describe_trimmed,
-    rounded_attributes,
 )
-from biaslab.classifiers.foreign import import_object
-from biaslab.classifiers.models import Model
-from biaslab.classifiers.networks import Network, load_network, save_network
-from biaslab.classifiers.schema import Category, Schema
-from biaslab.classifiers.training import train
+from biaslab.classifiers.schema import Schema
 from biaslab.core.comparisons import compare_groups, pair_level, ratio_intervals
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rates import difference_interval, reference_of, usable_references
 from biaslab.core.rng import stream
-from biaslab.core.stats import LEVEL, is_below_chance, mean_interval, share_interval
-from biaslab.core.values import check_values
-from biaslab.fairness_testing.names import TRAIN
-from biaslab.fairness_testing.testers.discrimination import Subject, uniform_fairness
+from biaslab.core.stats import LEVEL, mean_interval, share_interval
+from biaslab.fairness_testing.own_tables import N_UNIFORM, OwnTable
+from biaslab.fairness_testing.testers.contract import Subject, uniform_fairness
 
 BATCH = 4096
-MIN_SAMPLES = 10
-"""With fewer samples, even the interval of a zero share extends beyond a quarter."""
-N_UNIFORM = 10_000
 N_EXAMPLES = 10
 
 _DIFFERENCES = (
@@ -90,132 +71,26 @@ class Audited:
         }
 
 
-def protected_sets(protected: Sequence[str] | None, schema: Schema) -> list[list[str]]:
-    """Return the requested sets of protected attributes; refuse a repeated set."""
-    groups = [[name.strip() for name in group.split(",")] for group in protected or schema.protected]
-    for number, names in enumerate(groups):
-        schema.protect(names)
-        if names in groups[:number]:
-            raise InputError(f"--protected {','.join(names)}: the set is repeated; give each set once")
-    return groups
-
-
-def load_classifier(
-    model: str, table: Data, schema: Schema, epochs: int, seed: int, folder: Path, say: Callable[[str], None]
-) -> Model:
-    """Return the classifier named by an argument; save a trained network in the folder."""
-    n_classes = len(schema.classes)
-    if model == TRAIN:
-        if (table.y == table.y[0]).all():
-            raise InputError(
-                f"--model train: all {len(table.y):,} rows have the label {schema.classes[table.y[0]]}; add"
-                " rows with another label"
-            )
-        say("training a network ...")
-        network = train(table.X, table.y, n_classes, epochs=epochs, seed=seed)
-        save_network(folder / "network.npz", network)
-        return network
-    loaded = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
-    return adapt(
-        loaded, schema.domain.n_attributes, n_classes, schema.label, partial(as_table, schema=schema)
-    )
-
-
-def check_order(
-    labels: np.ndarray, table: Data, data: Path, schema: Schema, say: Callable[[str], None]
-) -> None:
-    """Warn if a classifier agrees with the data less often than chance: its classes may be out of order."""
-    if is_below_chance(labels, table.y):
-        say(
-            f"biaslab: the classifier agrees with {data} less often than by chance; its outputs may be in"
-            f" another order than label.classes of {schema.name} ({', '.join(schema.classes)})"
-        )
-
-
-def favourable_class(schema: Schema, name: str | None) -> int:
-    """Return the index of the favourable class, by default the last class."""
-    if name is None and len(schema.classes) > 2:
-        raise InputError(f"{schema.name}: {len(schema.classes)} classes; name one with --favourable")
-    if name is not None and name not in schema.classes:
-        classes = ", ".join(schema.classes)
-        raise InputError(f"--favourable {name}: not a class of {schema.name}; choose one of {classes}")
-    return len(schema.classes) - 1 if name is None else schema.classes.index(name)
-
-
-def check_groups(schema: Schema, groups: Sequence[Sequence[str]]) -> None:
-    """Refuse groups and classes with two spellings, or that probably mean a missing value."""
-    protected = {name for names in groups for name in names}
-    chosen = [a for a in schema.attributes if a.name in protected and isinstance(a, Category)]
-    for a in (*chosen, schema.label):
-        check_values(f"{schema.name}: {a.name}", a.values)
-
-
-def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequence[str]]) -> None:
-    """Refuse a table in which a search without results is no evidence."""
-    if reason := no_all_clear(labels, table.X, schema, groups):
-        raise InputError(
-            f"{reason.rstrip('.')}; give at least {MIN_SAMPLES} rows, with several values and several labels"
-        )
-
-
-def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]) -> str:
-    """Return why a search without results is no evidence for a classifier; "" if it is evidence."""
-    reasons = []
-    if len(X) < MIN_SAMPLES:
-        reasons.append(f"there {'is one sample' if len(X) == 1 else f'are {len(X)} samples'}")
-    if len(set(labels.tolist())) == 1:
-        reasons.append(f"the classifier gives all samples the label {schema.classes[labels[0]]}")
-    for names in groups:
-        if len(np.unique(X[:, schema.domain.columns(names)], axis=0)) == 1:
-            reasons.append(f"all samples have the same {' and '.join(names)}")
-    return f"No all-clear: {'; '.join(reasons)}." if reasons else ""
-
-
-def rows_for(model: Model, data: str | os.PathLike, table: Data, schema: Schema) -> Rows | None:
-    """Return the rows of the file for a classifier that was fitted on its columns, else None."""
-    if not getattr(model, "takes_tables", False):
-        return None
-    return Rows.read(data, schema, table.X, table.lines)
-
-
-def encoded_attributes(model: Model, schema: Schema) -> list[str]:
-    """Return the attributes that a user's classifier receives rounded, because it accepts no table."""
-    is_own = isinstance(model, Network) or getattr(model, "takes_tables", False)
-    return [] if is_own else rounded_attributes(schema)
-
-
-def predict(model: Model, table: Data, rows: Rows | None) -> np.ndarray:
-    """Return the classifier's labels of the rows of a table, (n,) int64."""
-    return model.labels(table.X) if rows is None else model.table_probabilities(rows.frame).argmax(axis=1)
-
-
 def audit(
-    subject: Subject,
-    table: Data,
-    schema: Schema,
-    favourable: int,
-    seed: int,
-    name: str,
-    rows: Rows | None = None,
-    reference: str | None = None,
+    own: OwnTable, protected: Sequence[str], favourable: int, seed: int, reference: str | None = None
 ) -> Audited:
     """Query a classifier on all variants of the rows of a table, and compare the groups of rows."""
+    table, schema, rows, subject = own.table, own.schema, own.rows, own.subject(protected)
     X, values = table.X, subject.protected.values
     attributes = [schema.attributes[column] for column in subject.protected.columns]
     words = [[a.word(code) for a, code in zip(attributes, row, strict=True)] for row in values.tolist()]
     names = np.array([", ".join(row) for row in words], object)  # of the combinations of protected values
-    own = subject.protected.positions(X)
-    p = _answers(subject, X, own, rows)
+    positions = subject.protected.positions(X)
+    p = _answers(subject, X, positions, rows)
     labels = p.argmax(axis=2)
     p, is_good = p[:, :, favourable], labels == favourable
-    has_value = own >= 0
-    predicted = predict(subject.model, table, rows)
-    groups = names[own[has_value]], predicted[has_value] == favourable, table.y[has_value] == favourable
+    has_value, predicted = positions >= 0, own.labels
+    groups = names[positions[has_value]], predicted[has_value] == favourable, table.y[has_value] == favourable
     measured = group_measures(*groups, reference, seed)
     gaps = p.max(axis=1) - p.min(axis=1)
     low, high = mean_interval(gaps)
     return Audited(
-        protected=name,
+        protected=",".join(protected),
         n_rows=len(X),
         n_discriminatory=int((labels != predicted[:, None]).any(axis=1).sum()),
         uniform=_uniform_fairness(subject, rows, seed),
@@ -389,66 +264,3 @@ def _examples(
     words.insert(2, "most", names[p[chosen].argmax(axis=1)])
     words.insert(3, "p_most", p[chosen].max(axis=1))
     return words
-
-
-def describe_reading(
-    table: Data, schema: Schema, groups: Sequence[Sequence[str]], rows: Rows | None = None
-) -> list[str]:
-    """Return a line for each difference between the rows and the file, with counts by group."""
-    n, n_all, lines = len(table.X), len(table.X) + len(table.left_out), []
-    if len(table.left_out):
-        codes = np.concatenate([table.X, table.left_out])
-        counts = _count_groups(np.arange(n_all) >= n, codes, schema, groups)
-        lines.append(
-            f"{len(table.left_out):,} of {n_all:,} rows are left out because a value or the label is missing"
-            f"{counts}. All numbers are of the {n:,} complete rows, also where the classifier fills in"
-            " missing values."
-        )
-    if table.outside.any():
-        counts = _count_groups(table.outside, table.X, schema, groups)
-        lines.append(
-            f"{table.outside.sum():,} of {n:,} rows have a value outside the schema's domain, which is"
-            f" kept{counts}."
-        )
-    if table.clipped.any():
-        counts = _count_groups(table.clipped, table.X, schema, groups)
-        lines.append(
-            f"{table.clipped.sum():,} of {n:,} rows have a number beyond low or high, which the schema's clip"
-            f" moves there{counts}."
-        )
-    lines += describe_trimmed(table.n_trimmed)
-    return lines + (_describe_usual(schema, groups, rows) if rows else [])
-
-
-def _count_groups(
-    is_counted: np.ndarray, codes: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]
-) -> str:
-    """Return the counted and total rows of each group, in brackets."""
-    parts = []
-    for names in groups:
-        words = [
-            ["missing" if code == MISSING else schema.attributes[place].word(code) for code in column]
-            for place in schema.domain.columns(names)
-            for column in [codes[:, place].tolist()]
-        ]
-        values = np.array([", ".join(row) for row in zip(*words, strict=True)])
-        if counts := count_by_group(is_counted, values):
-            parts.append(f"{','.join(names)}: {counts}")
-    return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _describe_usual(schema: Schema, groups: Sequence[Sequence[str]], rows: Rows) -> list[str]:
-    """Describe which number or spelling of the file variants use for a value that has several."""
-    lines = []
-    for name in dict.fromkeys(name for names in groups for name in names):
-        place = schema.domain.names.index(name)
-        attribute, codes = schema.attributes[place], rows.X[:, place]
-        values = rows.frame[attribute.column].groupby(codes).nunique()
-        ambiguous = values.index[values > 1][:MAX_GROUPS]
-        if len(ambiguous):
-            texts = [f"{attribute.word(int(code))}: {rows.usual(place, int(code))}" for code in ambiguous]
-            lines.append(
-                f"A variant in {name} has the most frequent number or spelling of the file for its value"
-                f" ({', '.join(texts)})."
-            )
-    return lines

@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,8 @@ from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, write_npz, write_tsv
-from biaslab.fairness_testing.names import COLUMNS
-from biaslab.fairness_testing.testers.contract import Task
-from biaslab.fairness_testing.testers.discrimination import Subject
+from biaslab.fairness_testing.settings import COLUMNS
+from biaslab.fairness_testing.testers.contract import Subject, Task
 
 NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
 """The files of a classifier that `prepare` writes."""
@@ -39,10 +38,7 @@ def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS) -> np.ndarray:
         raise InputError(f"{len(X)} rows cannot form {n_clusters} clusters; give at least {n_clusters} rows")
     with threadpool_limits(1):  # threads change the order of sums
         labels = KMeans(n_clusters, n_init=N_INIT, random_state=RANDOM_STATE).fit_predict(X.astype(float))
-    present, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.empty(len(present), np.int64)
-    order[np.argsort(first)] = np.arange(len(present))
-    return order[numbers]
+    return pd.factorize(labels)[0]
 
 
 def read_clusters(path: Path, n_rows: int) -> np.ndarray:
@@ -61,10 +57,7 @@ def read_clusters(path: Path, n_rows: int) -> np.ndarray:
 
 def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
     """Return at most `n` rows, the first of each cluster, then the second, and so on (the published code)."""
-    by_cluster = np.argsort(clusters, kind="stable")
-    sizes = np.unique(clusters, return_counts=True)[1]
-    turns = np.empty(len(clusters), np.int64)
-    turns[by_cluster] = np.arange(len(clusters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    turns = pd.Series(clusters).groupby(clusters).cumcount()
     return np.lexsort((clusters, turns))[:n]
 
 
@@ -161,3 +154,16 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together:
                 published_bounds = int(other.low[columns[0]]), int(other.high[columns[0]])
             subject = Subject(network, domain, described.protect(names))
             yield Case(folder.name, ",".join(names), subject, arrays["X"], rows, published_bounds)
+
+
+def save_found(file: Path, finds: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Write samples, (n, d) int32 each, by protected attribute and tester."""
+    arrays = {f"{name}:{tester}": X for name, of_name in finds.items() for tester, X in of_name.items()}
+    write_npz(file, **arrays)
+
+
+def load_found(file: Path, attribute: str, testers: Iterable[str]) -> dict[str, np.ndarray]:
+    """Read the samples of one protected attribute, by tester."""
+    keys = {tester: f"{attribute}:{tester}" for tester in testers}
+    arrays = read_npz(file, tuple(keys.values()))
+    return {tester: arrays[key] for tester, key in keys.items()}

@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,22 +10,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaslab.core.io import read_npz, write_npz, write_tsv
+from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.cases import Case, load_cases
-from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SHARED
-from biaslab.fairness_testing.testers import adf, trails
+from biaslab.fairness_testing.cases import Case, load_cases, save_found
+from biaslab.fairness_testing.settings import FULL, PAPER, PUBLISHED, SHARED
+from biaslab.fairness_testing.testers import adf
 from biaslab.fairness_testing.testers.adf import Walks, attribute_weights, choose_steps
-from biaslab.fairness_testing.testers.contract import Task, Tester, collect
-from biaslab.fairness_testing.testers.discrimination import (
+from biaslab.fairness_testing.testers.contract import (
+    Phases,
+    Task,
+    Tester,
+    Trail,
     are_discriminatory,
     check,
+    collect,
     discriminatory_share,
     uniform_fairness,
 )
 from biaslab.fairness_testing.testers.registry import TESTERS, paper_testers, runs
-from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 TOGETHER = 2
 """The largest number of protected attributes that vary jointly."""
@@ -70,19 +72,6 @@ def search_classifier(
     save_found(found, samples)
 
 
-def save_found(file: Path, finds: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Write samples, (n, d) int32 each, by protected attribute and tester."""
-    arrays = {f"{name}:{tester}": X for name, of_name in finds.items() for tester, X in of_name.items()}
-    write_npz(file, **arrays)
-
-
-def load_found(file: Path, attribute: str) -> dict[str, np.ndarray]:
-    """Read the samples of one protected attribute, by tester."""
-    keys = {tester: f"{attribute}:{tester}" for tester in paper_testers()}
-    arrays = read_npz(file, tuple(keys.values()))
-    return {tester: arrays[key] for tester, key in keys.items()}
-
-
 def search_case(case: Case, effort: Effort) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:
     """Search a case with every tester; return all tables except retraining, and samples of `count_finds`."""
     counts, curves, finds = count_finds(case, effort)
@@ -107,14 +96,14 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
             row = run | {"repetition": repetition} | _count(case, phases)
             if tester.search_globally and mode == PUBLISHED:
                 alone = tester.search_globally(task, settings)
-                row["global_discriminatory"] = trails.count(alone, protected).n_discriminatory
+                row["global_discriminatory"] = alone.count(protected).n_discriminatory
             elif tester.search_globally:
                 row["global_discriminatory"] = math.nan
             counts.append(row)
             if repetition == 0 and mode == PUBLISHED:
-                finds[tester.name] = trails.distinct_discriminatory(phases.joined(), protected)
+                finds[tester.name] = phases.joined().distinct_discriminatory(protected)
                 if tester.is_proposed:
-                    starts = trails.distinct_discriminatory(phases.global_, protected)
+                    starts = phases.global_.distinct_discriminatory(protected)
     return case.named(pd.DataFrame(counts), "counts"), grow_from_same_seeds(case, effort, starts), finds
 
 
@@ -179,7 +168,7 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
                 )
                 row = {"tester": tester.name, "mode": mode, "repetition": repetition, "budget": budget}
                 of_seeds = [trail.take(trail.seed == number) for number in range(len(starts))]
-                around = [trails.count(visits, case.subject.protected) for visits in of_seeds]
+                around = [visits.count(case.subject.protected) for visits in of_seeds]
                 row |= {"n_seeds": len(starts), "hops": hops}
                 for name in ("n_samples", "n_discriminatory"):
                     row[f"mean_{name[2:]}"] = np.mean([getattr(counts, name) for counts in around])
@@ -204,14 +193,14 @@ def _task(case: Case, effort: Effort, repetition: int, **changes: Any) -> Task:
 
 def _count(case: Case, phases: Phases) -> dict[str, int]:
     protected = case.subject.protected
-    found_globally = trails.count(phases.global_, protected).n_discriminatory
-    counts = vars(trails.count(phases.joined(), protected)) | {"n_queries": phases.n_queries}
+    found_globally = phases.global_.count(protected).n_discriminatory
+    counts = vars(phases.joined().count(protected)) | {"n_queries": phases.n_queries}
     return {"n_seeds": len(case.seeds), "global_discriminatory": found_globally} | counts
 
 
 def _curve(case: Case, trail: Trail) -> pd.DataFrame:
     """Return the finds of a local phase after equal steps along its trail."""
-    new, new_discriminatory = trails.first_visits(trail, case.subject.protected)
+    new, new_discriminatory = trail.first_visits(case.subject.protected)
     explored = np.zeros(len(trail), np.int64)
     explored[np.unique(trail.seed, return_index=True)[1]] = 1
     columns = {"n_seeds": explored, "n_samples": new, "n_discriminatory": new_discriminatory}
@@ -285,7 +274,7 @@ def write_budgets(
 
 def compare_at_budgets(case: Case, effort: Budgets) -> pd.DataFrame:
     """Count the finds of every tester, except costly testers, within equal budgets."""
-    rows = []
+    rows, protected = [], case.subject.protected
     for repetition in range(effort.repetitions):
         effort_ = replace(effort, seed=effort.seed + repetition)
         for tester in TESTERS.values():
@@ -293,7 +282,8 @@ def compare_at_budgets(case: Case, effort: Budgets) -> pd.DataFrame:
                 if not tester.is_costly:
                     trail = spend(case, tester, mode, budget, effort_)
                     run = {"tester": tester.name, "mode": mode, "repetition": repetition, "budget": budget}
-                    rows.append(run | count_trail(case, trail))
+                    run |= {"n_values": len(protected.values), "n_seeds": len(np.unique(trail.seed))}
+                    rows.append(run | vars(trail.count(protected)))
     return case.named(pd.DataFrame(rows), "budgets")
 
 
@@ -322,11 +312,5 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -
             if n_queries >= budget:
                 break
         number += 1
-    trail = trails.join(parts)
+    trail = Trail.join(parts)
     return trail.take(np.cumsum(trail.queries) <= budget)
-
-
-def count_trail(case: Case, trail: Trail) -> dict[str, int]:
-    """Count the finds and queries of a trail."""
-    sizes = {"n_values": len(case.subject.protected.values), "n_seeds": len(np.unique(trail.seed))}
-    return sizes | vars(trails.count(trail, case.subject.protected))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from biaslab.fairness_testing.area import ENCODER, RANDOM, corpora_in, vectors_source
-from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
+from biaslab.fairness_testing.settings import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
 from biaslab.run.plan.corpora import TEXTS
 from biaslab.run.plan.plan import Plan
 from biaslab.run.plan.sources import file_of, setups_of

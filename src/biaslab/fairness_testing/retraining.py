@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import mode
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
@@ -25,10 +26,9 @@ from biaslab.classifiers.training import BATCH, Standardisation, Training, train
 from biaslab.core.io import read_npz, write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.cases import DATA, Case, load_cases
-from biaslab.fairness_testing.experiment import load_found
-from biaslab.fairness_testing.names import CONTROL, NO_RULE
-from biaslab.fairness_testing.testers.discrimination import Subject, check, discriminatory_share
+from biaslab.fairness_testing.cases import DATA, Case, load_cases, load_found
+from biaslab.fairness_testing.settings import CONTROL, NO_RULE
+from biaslab.fairness_testing.testers.contract import Subject, check, discriminatory_share
 from biaslab.fairness_testing.testers.registry import paper_testers
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
@@ -60,8 +60,7 @@ class Ensemble:
 
     def labels(self, X: np.ndarray) -> np.ndarray:
         """Return the label of most classifiers, (n,) int64; the smallest label if tied."""
-        votes = self.votes(X)
-        return _label_counts(votes, int(votes.max()) + 1).argmax(axis=1)
+        return mode(self.votes(X), axis=1).mode
 
 
 def added_labels(
@@ -79,7 +78,7 @@ def added_labels(
     network, variants = subject.model, subject.protected.variants(samples)
     n, m, d = variants.shape
     probabilities = network.probabilities(variants.reshape(n * m, d)).reshape(n, m, -1)
-    counts = _label_counts(probabilities.argmax(axis=2), network.n_classes)
+    counts = (probabilities.argmax(axis=2)[:, :, None] == np.arange(network.n_classes)).sum(axis=1)
     is_most_frequent = counts == counts.max(axis=1, keepdims=True)
     return np.where(is_most_frequent, probabilities.mean(axis=1), -1.0).argmax(axis=1)
 
@@ -147,11 +146,6 @@ def retraining_table(
     return pd.DataFrame(rows, columns=["label_rule", "repetition", "n_added", *columns])
 
 
-def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the count of each label per row, (n, k) int64."""
-    return (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
-
-
 def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return samples and labels, followed by the samples' partners with the same labels."""
     protected, partners = subject.protected, check(subject, samples).partners
@@ -196,7 +190,10 @@ def retrain_classifier(
         (NO_RULE, k, 0, retrain(*of_first, label_rule=NO_RULE, repetition=k, seed=effort.seed))
         for k in range(effort.retrainings)
     ]
-    tables = [retrain_case(case, y, load_found(found, case.attribute), effort, nothing) for case in cases]
+    tables = [
+        retrain_case(case, y, load_found(found, case.attribute, paper_testers()), effort, nothing)
+        for case in cases
+    ]
     write_tsv(retraining, pd.concat(tables, ignore_index=True))
 
 

@@ -1,12 +1,14 @@
-"""The section of the area in the configuration."""
+"""The section of the area in the configuration, and the names that writers and readers of results share."""
 
 from dataclasses import field
+from pathlib import Path
 from typing import Annotated, Literal
 
 from annotated_types import Ge
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from biaslab.core.columns import columns_of
 from biaslab.core.settings import (
     DISTINCT,
     ONE_OR_MORE,
@@ -21,6 +23,43 @@ from biaslab.core.settings import (
     Share,
 )
 from biaslab.text.settings import EncoderSource, Masking, NegativeWeight, RecurrentTraining
+
+PUBLISHED, PAPER = "published", "paper"
+"""A tester as in the authors' code, and as printed in the paper."""
+
+TRAIN = "train"
+"""Value in place of a network file: train a network on the data."""
+
+FULL, SHARED = "full", "shared"
+"""Budgets of compared local phases: the configured hops, or the samples that a costly tester has per seed
+from its seeds."""
+
+TABULAR, TEXT, NEURAL = "tabular", "text", "neural"
+"""Marks of units: a classifier of tables; a corpus of texts; a corpus with torch available."""
+TEXT_PREFIX = "text-"
+"""Prefix of the names of corpus units."""
+
+CONTROL, NO_RULE = "none", ""
+"""Source and label rule of the control of retraining, which trains equally long without added samples."""
+
+SETTING = ["classifier", "protected"]
+"""A benchmark of the paper: a classifier and its varied protected attribute."""
+TEXT_SETTING = ["model", "feature"]
+"""A benchmark of the paper: a classifier of texts and its varied sensitive feature."""
+
+PROPOSED = "adf_asc"
+"""The strategy with the finds from which ADF's local phase starts (Section 5.2, footnote 9)."""
+CERTIFIED = "certified"
+"""A training in retraining.tsv without added finds, like `CONTROL`."""
+OWN, SAME = "own", "same"
+"""The start of a local phase: the tester's own finds, as in Table VIII, or the finds of ADF."""
+
+EXAMPLE = "example.json"
+"""Sentences before and after the search: a list of objects with `EXAMPLE_KEYS`."""
+EXAMPLE_KEYS = ("corpus", "model", "feature", "sentence", "global", "partner", "local", "labels")
+
+COLUMNS, TEXT_COLUMNS = (columns_of(Path(__file__).parent / f) for f in ("columns.tsv", "text/columns.tsv"))
+"""The columns of the tables on classifiers of tables, and of those on classifiers of texts."""
 
 _Names = tuple[Annotated[str, "the name of a classifier"], ...]
 _Hundred = Annotated[Integer, Ge(100)]
@@ -69,7 +108,7 @@ class Corpus:
     )
 
 
-EXAMPLE = Corpus(
+_EXAMPLE = Corpus(
     terms=f"{_TEXT_RESOURCES}/terms_example.yaml",
     features=("trade", "relation"),
     sentences=f"{_TEXT_RESOURCES}/sentences_example.txt",
@@ -91,7 +130,7 @@ class TextSection(Masking):
     corpora: Annotated[
         dict[Annotated[str, "the name of a corpus"], Corpus],
         "what is needed of corpora besides their texts, by their names under the key corpora",
-    ] = field(default_factory=lambda: {"example": EXAMPLE})
+    ] = field(default_factory=lambda: {"example": _EXAMPLE})
     vectors: Vectors = Vectors()
     models: Annotated[
         tuple[Annotated[Literal["lstm", "gru"], "lstm or gru"], ...],

@@ -9,9 +9,8 @@ from biaslab.classifiers.networks import Network
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import adf
-from biaslab.fairness_testing.testers.adf import PAPER, PUBLISHED
+from biaslab.fairness_testing.testers.adf import MAX_ITER, PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import collect
-from biaslab.fairness_testing.testers.two_phases import MAX_ITER
 from fairness_data import blind, make_subject, make_task, random_network, rows, small_domain
 from naive import fairness_testing as naive
 

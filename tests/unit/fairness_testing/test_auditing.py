@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,26 +14,16 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import pages
-from biaslab.classifiers.adapters import CallableModel, adapt
+from biaslab.classifiers.adapters import CallableModel
 from biaslab.classifiers.drafting import draft
-from biaslab.classifiers.encoding import Data, as_table, read_table
+from biaslab.classifiers.encoding import read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError
 from biaslab.core.rates import difference_interval
-from biaslab.fairness_testing.auditing import (
-    _pairs,
-    audit,
-    check,
-    check_groups,
-    describe_reading,
-    encoded_attributes,
-    equalized_odds,
-    favourable_class,
-    group_measures,
-    rows_for,
-)
+from biaslab.fairness_testing import own_tables
+from biaslab.fairness_testing.auditing import _pairs, audit, equalized_odds, group_measures
+from biaslab.fairness_testing.own_tables import OwnTable, favourable_class, protected_sets
 from biaslab.fairness_testing.report.audited import answer
-from biaslab.fairness_testing.testers.discrimination import Subject
 
 EQUAL_FILE = Path(__file__).parents[2] / "equal_measures.tsv"
 EQUAL = pd.read_csv(EQUAL_FILE, sep="\t", comment="#").set_index("measure")["value"]
@@ -58,25 +48,24 @@ def function(X):
 
 
 @pytest.fixture
-def files(tmp_path):
-    """Return a table of 40 rows and its schema."""
+def own(tmp_path):
+    """Return a table of 40 rows, with a function that discriminates."""
     rng = np.random.default_rng(1)
     rows = [f"{s},{SEXES[v]},{'yes' if s > 4 else 'no'}" for s, v in rng.integers((0, 0), (10, 3), (40, 2))]
     (tmp_path / "t.csv").write_text("\n".join(["score,sex,good", *rows]) + "\n")
     (tmp_path / "t.yaml").write_text(SCHEMA)
     schema = load_schema(tmp_path / "t.yaml")
-    return read_table(tmp_path / "t.csv", schema), schema
+    table = read_table(tmp_path / "t.csv", schema)
+    return OwnTable(tmp_path / "t.csv", table, schema, CallableModel(function, 2, 2))
 
 
-def audited(files, model=function):
-    table, schema = files
-    subject = Subject(CallableModel(model, 2, 2), schema.domain, schema.protect(["sex"]))
-    return audit(subject, table, schema, 1, 1, "sex")
+def audited(own):
+    return audit(own, ["sex"], favourable=1, seed=1)
 
 
-def test_who_is_favoured_is_counted_as_a_loop_counts_it(files):
-    found = audited(files)
-    scores = files[0].X[:, 0].tolist()
+def test_who_is_favoured_is_counted_as_a_loop_counts_it(own):
+    found = audited(own)
+    scores = own.table.X[:, 0].tolist()
     for _, row in found.pairs.iterrows():
         first, second = SEXES.index(row["value"]), SEXES.index(row["other"])
         good = [(probability(s, first) > 0.5, probability(s, second) > 0.5) for s in scores]
@@ -115,34 +104,19 @@ def test_the_interval_of_a_difference_covers_no_difference():
     assert 0.92 < np.mean([low <= 0 <= high for low, high in ends]) < 0.99
 
 
-def test_a_classifier_that_never_looks_favours_nobody(files):
-    table, schema = files
-    found = audited(files, lambda X: np.stack([1 - X[:, 0] / 9, X[:, 0] / 9], axis=1))
+def test_a_classifier_that_never_looks_favours_nobody(own):
+    own = replace(own, model=CallableModel(lambda X: np.stack([1 - X[:, 0] / 9, X[:, 0] / 9], axis=1), 2, 2))
+    found = audited(own)
     assert found.n_discriminatory == 0
     assert found.gap["maximum"] == 0
     assert found.uniform[0] == 0
-    lines = answer([found], Path("t.csv"), table, schema, "m:f", "yes", 1.0).lines
+    lines = answer([found], own, "m:f", "yes").lines
     assert any(line.startswith("No value of sex is favoured in any row") for line in lines)
 
 
-def test_a_page_names_files_not_their_folders(files):
-    page = answer([audited(files)], Path("/a/way/t.csv"), *files, "/a/way/net.npz", "yes", 1.0)
+def test_a_page_names_files_not_their_folders(own):
+    page = answer([audited(own)], replace(own, path=Path("/a/way/t.csv")), "/a/way/net.npz", "yes")
     assert "/a/way" not in " ".join([page.question, *page.data.values(), *page.lines])
-
-
-def test_a_false_all_clear_is_refused(files):
-    table, schema = files
-    labels = table.y
-    few = Data(table.X[:1], labels[:1], 0, 0, table.lines[:1])
-    one_sex = Data(np.where([False, True], 0, table.X).astype(np.int32), labels, 0, 0, table.lines)
-    for rows, answers, problem in (
-        (few, labels[:1], "there is one sample; the classifier gives all samples the label"),
-        (table, labels * 0, "the classifier gives all samples the label no"),
-        (one_sex, labels, "all samples have the same sex"),
-    ):
-        with pytest.raises(InputError, match=problem):
-            check(answers, rows, schema, [["sex"]])
-    check(labels, table, schema, [["sex"]])
 
 
 READING = """\
@@ -162,7 +136,8 @@ def test_what_reading_a_table_changed_is_counted_by_group(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["score,sex,age,good", *rows]) + "\n")
     (tmp_path / "t.yaml").write_text(READING)
     schema = load_schema(tmp_path / "t.yaml")
-    lines = describe_reading(read_table(tmp_path / "t.csv", schema), schema, [["sex"], ["age"]])
+    own = OwnTable(tmp_path / "t.csv", read_table(tmp_path / "t.csv", schema), schema, None)
+    lines = own.describe_reading([["sex"], ["age"]])
     for line, counts in zip(
         lines,
         (
@@ -176,7 +151,7 @@ def test_what_reading_a_table_changed_is_counted_by_group(tmp_path):
         assert all(count in line for count in counts), line
 
 
-def test_a_search_stops_at_values_that_are_spelled_in_two_ways(files, tmp_path, monkeypatch, biaslab):
+def test_a_search_stops_at_values_that_are_spelled_in_two_ways(own, tmp_path, monkeypatch, biaslab):
     monkeypatch.chdir(tmp_path)
     Path("t.yaml").write_text(SCHEMA.replace("[a, b, c]", "[a, b, c, A]"))
     command = ["search", "t.csv", "--schema", "t.yaml", "--model", "train", "--epochs", "1", "--seeds", "3"]
@@ -188,14 +163,19 @@ def test_a_search_stops_at_values_that_are_spelled_in_two_ways(files, tmp_path, 
     assert "40 rows of 2 attributes" in biaslab(*command, "--exact-values")[1]
 
 
-def test_the_favourable_class_is_the_last_unless_it_is_named(files):
-    _, schema = files
+def test_the_favourable_class_is_the_last_unless_it_is_named(own):
+    schema = own.schema
     assert [favourable_class(schema, name) for name in (None, "no", "yes")] == [1, 0, 1]
     with pytest.raises(InputError, match="--favourable maybe: not a class of"):
         favourable_class(schema, "maybe")
 
 
-def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, biaslab):
+AUDIT = ["fairness-testing", "audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
+
+
+@pytest.fixture
+def audit_command(own, tmp_path, monkeypatch, biaslab):
+    """Return a function that audits the table in the current folder."""
     monkeypatch.chdir(tmp_path)
     Path("audited_model.py").write_text(
         "import numpy as np\n"
@@ -203,26 +183,35 @@ def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, bia
         "    p = np.where(X[:, 1] == 2, 0, np.minimum(1, (X[:, 0] + 2 * (X[:, 1] == 1)) / 10))\n"
         "    return np.stack([1 - p, p], axis=1)\n"
     )
-    command = ["fairness-testing", "audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
-    assert "b is favoured over c:" in biaslab(*command)[1]
+    return lambda: biaslab(*AUDIT)
+
+
+def test_the_command_answers_and_writes_a_page(own, audit_command):
+    assert "b is favoured over c:" in audit_command()[1]
     page = pages.Page(Path("fairness-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
     numbers = json.loads(Path("fairness-audit.json").read_text())
-    assert numbers["sex"]["n_discriminatory"] == audited(files).n_discriminatory
+    assert numbers["sex"]["n_discriminatory"] == audited(own).n_discriminatory
 
 
-def adapted_rows(folder, table, model, text=None):
-    """Read a table by a schema, by default a draft; return a classifier of its columns, and its rows."""
+def test_a_false_all_clear_is_refused(audit_command):
+    Path("t.csv").write_text("score,sex,good\n3,a,no\n")
+    code, _, error = audit_command()
+    assert code == 2
+    assert "there is one sample; the classifier gives all samples the label no; all samples have the" in error
+    assert error.strip().endswith("give at least 10 rows, with several values and several labels")
+
+
+def read_own(folder, table, model, monkeypatch, text=None):
+    """Read a table by a schema, by default a draft, with a classifier of its columns."""
     *_, label = table.columns
     table.to_csv(folder / "own.csv", index=False)
     (folder / "own.yaml").write_text(text or draft(folder / "own.csv", label).text)
-    schema = load_schema(folder / "own.yaml")
-    data = read_table(folder / "own.csv", schema)
-    adapted = adapt(model, schema.domain.n_attributes, 2, schema.label, partial(as_table, schema=schema))
-    return adapted, data, schema, rows_for(adapted, folder / "own.csv", data, schema)
+    monkeypatch.setattr(own_tables, "import_object", lambda reference: model)
+    return OwnTable.read(folder / "own.csv", load_schema(folder / "own.yaml"), "m:f", 1, 1, folder, print)
 
 
-def test_a_classifier_of_real_and_bool_columns_is_asked_about_the_rows_of_the_file(tmp_path):
+def test_a_classifier_of_real_and_bool_columns_is_asked_about_the_rows_of_the_file(tmp_path, monkeypatch):
     """The edge of the tree lies within a bin of the drafted schema."""
     rng = np.random.default_rng(1)
     table = pd.DataFrame(
@@ -233,20 +222,19 @@ def test_a_classifier_of_real_and_bool_columns_is_asked_about_the_rows_of_the_fi
     X, y = table[["sex", "ratio", "owner"]], table["granted"]
     encoder = make_column_transformer((OneHotEncoder(), ["sex"]), ("passthrough", ["ratio", "owner"]))
     model = make_pipeline(encoder, DecisionTreeClassifier(random_state=0)).fit(X, y)
-    adapted, data, schema, rows = adapted_rows(tmp_path, table, model)
-    subject = Subject(adapted, schema.domain, schema.protect(["sex"]))
-    found = audit(subject, data, schema, 1, 1, "sex", rows)
-    assert encoded_attributes(adapted, schema) == []
+    own = read_own(tmp_path, table, model, monkeypatch)
+    found = audited(own)
+    assert own.encoded_attributes == []
     flips = model.predict(X.assign(sex="female")) != model.predict(X.assign(sex="male"))
     assert found.n_discriminatory == flips.sum() > 0
     predicted = pd.Series(model.predict(X) == "yes").groupby(table["sex"]).mean()
     assert found.groups.set_index("value")["rate"].to_dict() == pytest.approx(predicted.to_dict())
     assert (found.groups["agreement"] == 1).all()
     assert 0.02 < found.uniform[0] < 0.12  # the band from .62 to .68
-    pd.testing.assert_frame_equal(rows.frame[["sex", "ratio", "owner"]], X)
+    pd.testing.assert_frame_equal(own.rows.frame[["sex", "ratio", "owner"]], X)
 
 
-def test_a_row_keeps_its_own_protected_value_in_its_own_variant(tmp_path):
+def test_a_row_keeps_its_own_protected_value_in_its_own_variant(tmp_path, monkeypatch):
     table = pd.DataFrame({"age": [21, 24, 24, 38, 39, 39] * 5, "good": ["no", "yes"] * 15})
     text = (
         "protected: [age]\n"
@@ -254,11 +242,11 @@ def test_a_row_keeps_its_own_protected_value_in_its_own_variant(tmp_path):
         'label: {column: good, classes: ["no", "yes"]}\n'
     )
     model = DecisionTreeClassifier(max_depth=1).fit(table[["age"]], table["good"])
-    _, data, schema, rows = adapted_rows(tmp_path, table, model, text)
-    protected = schema.protect(["age"])
+    own = read_own(tmp_path, table, model, monkeypatch, text)
+    protected, rows = own.schema.protect(["age"]), own.rows
     variants = rows.variants(rows.frame[:4], protected, protected.positions(rows.X[:4]))["age"].tolist()
     assert variants == [21, 39, 24, 39, 24, 39, 24, 38]  # the most frequent of the other range
-    usual = describe_reading(data, schema, [["age"]], rows)[-1]
+    (usual,) = own.describe_usual([["age"]])
     assert "(20-29: 24, 30-39: 39)" in usual
 
 
@@ -310,7 +298,7 @@ def test_groups_and_classes_that_are_spelled_in_two_ways_are_refused(tmp_path, v
     text = SCHEMA.replace("[a, b, c]", values).replace('["no", "yes"]', label)
     (tmp_path / "t.yaml").write_text(text)
     with pytest.raises(InputError, match=match):
-        check_groups(load_schema(tmp_path / "t.yaml"), [["sex"]])
+        protected_sets(["sex"], load_schema(tmp_path / "t.yaml"), is_exact=False)
 
 
 @pytest.mark.parametrize("m", [2, 4])

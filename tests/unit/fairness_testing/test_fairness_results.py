@@ -12,8 +12,8 @@ import pytest
 
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
-from biaslab.fairness_testing.names import SETTING
 from biaslab.fairness_testing.report import averages, figures, results, tables
+from biaslab.fairness_testing.settings import SETTING
 from biaslab.run.area import TABLE, load_area
 from biaslab.run.plan.reports import Results, open_unit, write_report
 from fairness_report_data import AUTHORS, N_REPETITIONS, OWN, units_of, write_results

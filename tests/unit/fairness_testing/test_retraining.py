@@ -7,7 +7,6 @@ import pytest
 from biaslab.classifiers.training import train
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing import retraining
-from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import (
     LABEL_RULES,
     Ensemble,
@@ -18,7 +17,8 @@ from biaslab.fairness_testing.retraining import (
     retraining_table,
     with_partners,
 )
-from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.settings import COLUMNS
+from biaslab.fairness_testing.testers.contract import check, discriminatory_share
 from fairness_data import make_subject, random_network, small_domain
 from naive import fairness_testing as naive
 

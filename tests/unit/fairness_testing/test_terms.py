@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text.terms import read_terms
+from biaslab.fairness_testing.text.corpus import read_terms
 from biaslab.text.labelled import read_labelled, read_texts
 from biaslab.text.words import split_words
 from refusals import assert_file_refused

@@ -4,7 +4,7 @@ import pytest
 from biaslab.fairness_testing.text import discrimination
 from biaslab.fairness_testing.text.discrimination import check, count_flips
 from biaslab.text.words import Texts
-from fairness_text_data import VALUES, AnsweringModel, TanhModel, random_texts, small_subject
+from fairness_text_data import VALUES, AnsweringModel, random_texts, small_subject
 from naive import fairness_text as naive
 
 SENSITIVE = VALUES.tolist()
@@ -64,6 +64,8 @@ def test_no_texts_are_checked():
     found = check(small_subject(), Texts.of([]))
     assert len(found.labels) == len(found.partners) == 0
     assert np.array_equal(count_flips(small_subject(), Texts.of([])), np.zeros((2, 5)))
+    assert list(discrimination.batches(np.empty(0, np.int64), 5)) == []
+    assert discrimination.probabilities(small_subject().model, Texts.of([])).shape == (0, 2)
 
 
 @pytest.mark.parametrize("block", [7, 4096])
@@ -83,11 +85,6 @@ def test_batches_cover_all_texts_in_order_and_keep_to_the_size(size):
     assert np.concatenate([np.arange(9)[rows] for rows in parts]).tolist() == list(range(9))
     assert all(lengths[rows].sum() <= size or rows.stop - rows.start == 1 for rows in parts)
     assert (size < 1000) == (len(parts) > 1)
-
-
-def test_no_texts_make_no_batch_and_no_answer():
-    assert list(discrimination.batches(np.empty(0, np.int64), 5)) == []
-    assert discrimination.probabilities(TanhModel(1), Texts.of([])).shape == (0, 2)
 
 
 def test_equal_probabilities_have_the_first_label():

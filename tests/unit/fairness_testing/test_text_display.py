@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from biaslab.fairness_testing.text.campaign import Pair
-from biaslab.fairness_testing.text.summary import first_of_each_seed, to_html, to_terminal, write_pairs
+from biaslab.fairness_testing.report.finds import first_of_each_seed, to_html, to_terminal, write_pairs
+from biaslab.fairness_testing.text.own_texts import Pair
 from biaslab.text.masking import Masker, digest
 from pages import Page
 

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.names import EXAMPLE_KEYS, TEXT_COLUMNS
-from biaslab.fairness_testing.settings import Campaign
+from biaslab.fairness_testing.settings import EXAMPLE_KEYS, TEXT_COLUMNS, Campaign
 from biaslab.fairness_testing.text import corpus, experiment, measurement, retraining
 from biaslab.fairness_testing.text.corpus import Source, load_prepared
 from biaslab.fairness_testing.text.discrimination import TextSubject, check

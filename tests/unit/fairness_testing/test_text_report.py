@@ -16,10 +16,10 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
-from biaslab.fairness_testing.names import EXAMPLE
 from biaslab.fairness_testing.report import text_tables
 from biaslab.fairness_testing.report.averages import text_averages
 from biaslab.fairness_testing.report.results import read_texts
+from biaslab.fairness_testing.settings import EXAMPLE
 from biaslab.run.area import load_area
 from biaslab.run.plan.reports import open_unit, write_report
 from biaslab.text.masking import digest

@@ -3,11 +3,16 @@ import pytest
 
 from biaslab.fairness_testing.text import discrimination
 from biaslab.fairness_testing.text import search as files
-from biaslab.fairness_testing.text.campaign import found_pairs
 from biaslab.fairness_testing.text.discrimination import TextSubject
-from biaslab.fairness_testing.text.own_texts import OwnTexts
-from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
-from biaslab.fairness_testing.text.strategies import STRATEGIES, find_strategy
+from biaslab.fairness_testing.text.own_texts import OwnTexts, found_pairs
+from biaslab.fairness_testing.text.search import (
+    MAX_ITER,
+    STRATEGIES,
+    draw_numbers,
+    find_strategy,
+    search_globally,
+    search_locally,
+)
 from biaslab.text.words import Lexicon, Texts, concatenate
 from fairness_text_data import VALUES, AnsweringModel, draws, random_texts, small_subject
 from naive import fairness_text as naive

@@ -27,7 +27,6 @@ from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_yaml
 from biaslab.core.io import read_npz
-from biaslab.fairness_testing import clusters
 from biaslab.hate_speech import news
 from biaslab.run.data.datasets import DOWNLOADS, Dataset, make, recipes
 from web_data import serving
@@ -441,11 +440,12 @@ def test_other_pickles_are_refused_and_nothing_of_them_is_done(tmp_path, monkeyp
     path = tmp_path / "fit.pkl"
     path.write_bytes(data)
     with pytest.raises(InputError) as caught:
-        clusters.read_labels(path)
+        RECIPES["kmeans-labels"].make([path], tmp_path / "labels.csv")
     assert str(caught.value).startswith(f"{path}: not a pickled k-means clustering (")
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not Path("evil").exists()
+    assert not Path("labels.csv").exists()
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"ID": 1}', b"[" * 10**5, b"\xff"])

@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 
 from biaslab.answers import Answer, Chart, Section, build_section, estimate
-from biaslab.classifiers.encoding import Data
-from biaslab.classifiers.schema import Schema
 from biaslab.core.rates import CLEARLY_BELOW, FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.stats import SIGNIFICANT, share_interval
-from biaslab.fairness_testing.auditing import N_UNIFORM, Audited
-from biaslab.fairness_testing.names import TRAIN
+from biaslab.fairness_testing.auditing import Audited
+from biaslab.fairness_testing.own_tables import N_UNIFORM, OwnTable
+from biaslab.fairness_testing.settings import TRAIN
 
 N_VALUES = 20
 """The number of values and pairs on the page; the JSON file contains all."""
@@ -35,21 +34,13 @@ LIMITS = [
 
 
 def answer(
-    found: Sequence[Audited],
-    data: Path,
-    table: Data,
-    schema: Schema,
-    model: str,
-    good: str,
-    agreement: float,
-    encoded: Sequence[str] = (),
-    reading: Sequence[str] = (),
+    found: Sequence[Audited], own: OwnTable, model: str, good: str, reading: Sequence[str] = ()
 ) -> Answer:
     """Return the answer of the audits; `reading` are lines on changes made while reading the table."""
-    label, named = (
-        f"{schema.label.name} = {good}",
-        "the trained network" if model == TRAIN else Path(model).name,
-    )
+    data, table, schema, encoded = own.path, own.table, own.schema, own.encoded_attributes
+    label = f"{schema.label.name} = {good}"
+    named = "the trained network" if model == TRAIN else Path(model).name
+    agreement = float((own.labels == table.y).mean())
     counts = np.bincount(table.y)
     lines = [
         f"The favourable answer is {label}. The classifier agrees with the table in {agreement:.1%} of"

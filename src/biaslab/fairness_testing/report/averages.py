@@ -5,7 +5,19 @@ from collections.abc import Iterable, Iterator, Sequence
 import pandas as pd
 
 from biaslab.core.stats import mean_interval
-from biaslab.fairness_testing.names import (
+from biaslab.fairness_testing.report.results import (
+    AUTHORS_DATA,
+    BENCHMARK,
+    FARTHER,
+    GLOBAL_OF,
+    METRIC_NAMES,
+    RIVALS,
+    ratio,
+    tester_names,
+    with_calls,
+    with_rates,
+)
+from biaslab.fairness_testing.settings import (
     CERTIFIED,
     CONTROL,
     FULL,
@@ -15,19 +27,6 @@ from biaslab.fairness_testing.names import (
     SAME,
     SETTING,
     SHARED,
-)
-from biaslab.fairness_testing.report.results import (
-    AUTHORS_DATA,
-    BENCHMARK,
-    FARTHER,
-    GLOBAL_OF,
-    METRIC_NAMES,
-    RIVALS,
-    own_starts,
-    ratio,
-    tester_names,
-    with_calls,
-    with_rates,
 )
 
 MEASURES = {
@@ -242,7 +241,7 @@ def _of_text_local(local: pd.DataFrame, globally: pd.DataFrame) -> _Values:
             yield "cost_share", "", 100 * ratio(calls["adf"], calls["rp"])
     before = globally.assign(before=globally["n_raw"] + globally["n_found"])
     before = _wide(before, "strategy", "before", (GLOBAL_OF["adf"],))[GLOBAL_OF["adf"]]
-    counts = _wide(own_starts(local), "tester", "n_discriminatory", ("adf",))["adf"]
+    counts = _wide(local[local["start"] == OWN], "tester", "n_discriminatory", ("adf",))["adf"]
     yield "local_over_global", "", ratio(counts, before.reindex(counts.index))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core import plotting as plot
-from biaslab.fairness_testing.names import CONTROL, NO_RULE, PAPER, PUBLISHED, SETTING, TABULAR, TEXT
 from biaslab.fairness_testing.report import results as texts
 from biaslab.fairness_testing.report.results import (
     finds_names,
@@ -21,6 +20,7 @@ from biaslab.fairness_testing.report.results import (
     tester_names,
 )
 from biaslab.fairness_testing.report.tables import BASE, relative, switch_name, worths
+from biaslab.fairness_testing.settings import CONTROL, NO_RULE, PAPER, PUBLISHED, SETTING, TABULAR, TEXT
 from biaslab.run.area import figure
 from biaslab.run.plan.reports import Results
 

@@ -3,16 +3,16 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import MISSING, text_columns
-from biaslab.fairness_testing.names import (
+from biaslab.fairness_testing.settings import (
     CERTIFIED,
     COLUMNS,
     CONTROL,
     NO_RULE,
-    OWN,
     TEXT_COLUMNS,
     TEXT_PREFIX,
     TEXT_SETTING,
@@ -43,7 +43,7 @@ def finds_names() -> dict[str, str]:
 
 def strategy_names() -> dict[str, str]:
     """Return the display names of the global strategies, in the order of the paper's tables."""
-    from biaslab.fairness_testing.text.strategies import STRATEGIES
+    from biaslab.fairness_testing.text.search import STRATEGIES
 
     return {strategy.name: strategy.title for strategy in STRATEGIES.values()}
 
@@ -159,8 +159,8 @@ def read_texts(units: Sequence[Results], name: str) -> pd.DataFrame:
     """Read a file of `TEXT_COLUMNS` of several corpora as one table, with the column corpus first."""
     parts = [unit.table(name, *TEXT_COLUMNS[name]).assign(corpus=corpus_of(unit)) for unit in units]
     data = pd.concat(parts, ignore_index=True)
-    for column in {"label_rule", "term", "value"} & set(data):
-        data[column] = data[column].fillna("").astype(str)
+    if "label_rule" in data:
+        data["label_rule"] = data["label_rule"].fillna(NO_RULE).astype(str)
     return data[["corpus", *TEXT_COLUMNS[name]]]
 
 
@@ -181,11 +181,6 @@ def with_calls(data: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def own_starts(local: pd.DataFrame) -> pd.DataFrame:
-    """Return the local searches from the finds of their own global phase, as in the paper."""
-    return local[local["start"] == OWN]
-
-
 def training_name(tester: str, rule: str) -> str:
     """Return the display name of a training, with the label of added texts, if any."""
     name = TRAINING_NAMES.get(tester, tester)
@@ -197,10 +192,6 @@ def in_order(
 ) -> pd.DataFrame:
     """Return the rows by benchmark in their order, then by `column` in the order of names, others last."""
     places = list(dict.fromkeys([*names, *data[column].unique()]))
-    keys = pd.DataFrame(
-        {
-            "benchmark": data.groupby([key for key in benchmark if key in data], sort=False).ngroup(),
-            "place": data[column].map(places.index),
-        }
-    )
-    return data.loc[keys.sort_values(["benchmark", "place"], kind="stable").index].reset_index(drop=True)
+    place = data[column].map(places.index).astype(int)
+    number = data.groupby([key for key in benchmark if key in data], sort=False).ngroup()
+    return data.iloc[np.lexsort([place, number])].reset_index(drop=True)

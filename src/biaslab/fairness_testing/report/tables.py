@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
-from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SETTING, TABULAR
 from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
     REPETITIONS,
@@ -21,6 +20,7 @@ from biaslab.fairness_testing.report.results import (
     tester_names,
     with_rates,
 )
+from biaslab.fairness_testing.settings import FULL, PAPER, PUBLISHED, SETTING, TABULAR
 from biaslab.run.area import table
 from biaslab.run.plan.reports import Results
 

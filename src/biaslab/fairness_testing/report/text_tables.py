@@ -7,15 +7,6 @@ import pandas as pd
 
 from biaslab.core.files import read_json_rows
 from biaslab.core.tables import Table, text_columns
-from biaslab.fairness_testing.names import (
-    CERTIFIED,
-    CONTROL,
-    EXAMPLE,
-    EXAMPLE_KEYS,
-    PROPOSED,
-    TEXT,
-    TEXT_PREFIX,
-)
 from biaslab.fairness_testing.report import results
 from biaslab.fairness_testing.report.averages import TEXT_MEASURES, text_averages
 from biaslab.fairness_testing.report.results import (
@@ -24,6 +15,16 @@ from biaslab.fairness_testing.report.results import (
     ratio,
     show,
     summarize,
+)
+from biaslab.fairness_testing.settings import (
+    CERTIFIED,
+    CONTROL,
+    EXAMPLE,
+    EXAMPLE_KEYS,
+    OWN,
+    PROPOSED,
+    TEXT,
+    TEXT_PREFIX,
 )
 from biaslab.run.area import table
 from biaslab.run.plan.reports import Results
@@ -84,10 +85,9 @@ def models(units: Sequence[Results]) -> Table:
 @table("text_table8", "Table 8: discriminatory texts", "global", "local", of=TEXT)
 def finds(units: Sequence[Results]) -> Table:
     """Return the finds of the global and the local phase (Table VIII)."""
-    globally, local = (
-        results.read_texts(units, "global"),
-        results.own_starts(results.with_calls(results.read_texts(units, "local"))),
-    )
+    globally = results.read_texts(units, "global")
+    local = results.read_texts(units, "local")
+    local = results.with_calls(local[local["start"] == OWN])
     keys = [*results.BENCHMARK, "repetition"]
     wide = globally.drop_duplicates(keys)[[*keys, "n_seeds", "n_raw"]].set_index(keys)
     strategies = [name for name in results.strategy_names() if (globally["strategy"] == name).any()]
@@ -141,7 +141,8 @@ def nearness(units: Sequence[Results]) -> Table:
 @table("text_table11", "Table 11: cost in model queries", "local", of=TEXT)
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries and gradients per discriminatory text (Table XI without a clock)."""
-    local = results.own_starts(results.with_calls(results.read_texts(units, "local")))
+    local = results.read_texts(units, "local")
+    local = results.with_calls(local[local["start"] == OWN])
     names = ("queries", "gradients", "calls")
     wanted = local.assign(**{name: N_WANTED * local[f"{name}_per_text"] for name in names})
     data = results.in_order(

@@ -1,16 +1,124 @@
-"""ADF: gradients guide seeds to discriminatory samples, and walks find more (Zhang et al. 2021)."""
+"""ADF: gradients guide seeds to discriminatory samples, and walks find more (Zhang et al. 2021).
 
+`make_tester` has the phases that gradient testers share: from seeds in lock-step, then locally.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.models import Model
-from biaslab.fairness_testing import names
-from biaslab.fairness_testing.testers import two_phases
-from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
-from biaslab.fairness_testing.testers.trails import Columns, Trail, Visits, empty
-from biaslab.fairness_testing.testers.two_phases import Finds
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.testers.contract import (
+    Check,
+    Columns,
+    Phases,
+    Subject,
+    Task,
+    Tester,
+    Trail,
+    Visits,
+    check,
+    collect,
+)
+
+MAX_ITER = 10
+"""The largest number of steps from a seed in the global phase (Table II)."""
+
+
+@dataclass(frozen=True)
+class Finds:
+    """The discriminatory samples of a global phase, from which the local phase starts."""
+
+    samples: np.ndarray  # (g, d) int32
+    seeds: np.ndarray  # (g,) int64: the seed of each sample, in ascending order
+    partners: np.ndarray  # (g, p) int32: protected values that give each sample another label
+
+
+def make_tester(
+    find: Callable[[Subject, np.ndarray, np.ndarray, Any], tuple[Trail, Finds]],
+    walk: Callable[[Subject, Finds, np.ndarray, Any], Trail],
+    streams: str,
+    **row: Any,
+) -> Tester:
+    """Return a tester with two phases; `row` are further fields of `Tester`.
+
+    ``find(subject, seeds, draws, settings)`` is the global phase, with (n, MAX_ITER, 2) uniform draws.
+    ``walk(subject, finds, draws, settings)`` is the local phase, with (g, hops, 3) uniform draws.
+    """
+
+    def draw(seed: int, numbers: np.ndarray, phase: str, shape: tuple[int, int]) -> np.ndarray:
+        """Return uniform numbers of a shape for each seed; more steps or hops only extend them."""
+        draws = np.empty((len(numbers), *shape))
+        for row, number in zip(draws, numbers.tolist(), strict=True):
+            row[:] = stream(seed, streams, number, phase).random(shape)
+        return draws
+
+    def search(task: Task, settings: Any) -> Iterator[Phases]:
+        """Search from rows of the data, each with its own random streams.
+
+        Each local walk begins with the find of the global phase, so that the local trail has all samples that
+        the paper counts (#GDiff omits samples that led to a find).
+        """
+        subject = task.subject
+        if not len(subject.free):
+            raise InputError("all attributes are protected; leave at least one attribute unprotected")
+        for part in task.parts():
+            numbers = np.arange(part.first, part.first + len(part.seeds))
+            draws = draw(task.seed, numbers, "global", (MAX_ITER, 2))
+            global_, finds = find(subject, part.seeds, draws, settings)
+            draws = draw(task.seed, numbers[finds.seeds], "local", (task.hops, 3))
+            local = Trail.empty(subject.domain.n_attributes)
+            if len(finds.seeds):
+                local = walk(subject, finds, draws, settings)
+            trails = (global_, local)
+            yield Phases(*(replace(trail, seed=trail.seed + np.int32(part.first)) for trail in trails))
+
+    def search_around(task: Task, settings: Any) -> Trail:
+        """Search locally from given seeds; a seed that is not discriminatory is first moved."""
+        return collect(search(task, settings)).local
+
+    return Tester(search=search, search_around=search_around, **row)
+
+
+def move_until_found(
+    subject: Subject,
+    X: np.ndarray,
+    n_checks: int,
+    move: Callable[[np.ndarray, Check, int], np.ndarray],
+) -> tuple[Trail, Finds]:
+    """Check samples, (n, d) int32, in lock-step, and move samples that are not yet discriminatory.
+
+    ``move(left, result, iteration)`` returns new positions of the rows `left` of X from their check and two
+    gradients each. X is changed in place. The trail has all checked samples, seed by seed.
+    """
+    of_gradients = 2 * subject.model.n_gradient_queries
+    partners = np.zeros((len(X), len(subject.protected.columns)), np.int32)
+    is_found = np.zeros(len(X), bool)
+    visits, left = Visits(), np.arange(len(X))
+    for iteration in range(n_checks):
+        result = check(subject, X[left], with_outputs=True)
+        visits.add(X[left], result.discriminatory, left, result.queries + of_gradients * (iteration > 0))
+        partners[left] = subject.protected.values[result.partners]
+        is_found[left] = result.discriminatory
+        left, result = left[~result.discriminatory], result.take(~result.discriminatory)
+        if iteration == n_checks - 1 or not len(left):
+            break
+        X[left] = move(left, result, iteration)
+    finds = np.flatnonzero(is_found)
+    return visits.trail(subject.domain.n_attributes), Finds(X[finds], finds, partners[finds])
+
+
+def draw_steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """Return a step of one unit for each walk; `shares` are cumulative weights of `Subject.free`."""
+    moves = np.zeros((len(shares), subject.domain.n_attributes), np.int32)
+    chosen = (shares <= (way * shares[:, -1])[:, None]).sum(axis=1)
+    moves[np.arange(len(moves)), subject.free[chosen]] = np.where(side < 0.5, 1, -1)
+    return moves
 
 
 @dataclass(frozen=True)
@@ -108,7 +216,7 @@ def find_globally(
         *_, steps = choose_steps(subject, X[left], result, draws[left, iteration], settings)
         return domain.clip(X[left] + steps)
 
-    return two_phases.move_until_found(subject, X, two_phases.MAX_ITER + 1, perturb)
+    return move_until_found(subject, X, MAX_ITER + 1, perturb)
 
 
 def choose_steps(
@@ -168,28 +276,11 @@ class Walks(Columns):
             column[rows] = getattr(other, name)
 
 
-class Explorer:
-    """Checks samples and records the visits; a walk's partner may be fixed."""
-
-    def __init__(self, subject: Subject, fixed_partner: bool, visits: Visits) -> None:
-        self.subject = subject
-        self.fixed_partner = fixed_partner
-        self.visits = visits
-
-    def visit(
-        self, samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int
-    ) -> Walks:
-        """Check and record samples; `queries` are earlier model queries outside the check."""
-        result = check(self.subject, samples)
-        discriminatory = result.discriminatory
-        self.visits.add(samples, discriminatory, seeds, queries + result.queries)
-        if not self.fixed_partner:
-            values = self.subject.protected.values[result.partners]
-            partners = np.where(discriminatory[:, None], values, partners)
-        return Walks(samples, result.labels, result.variant_labels, discriminatory, partners)
+_Visit = Callable[..., Walks]
+"""Checks and records samples, with the protected values of their partners and the numbers of their seeds."""
 
 
-def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
+def descend(visit: _Visit, walks: Walks, seeds: np.ndarray) -> Walks:
     """Return the end of the minimisation (the authors' published code runs it after each hop).
 
     The code truncates real values towards zero, so that a finite difference of 1e-8 yields the same sample
@@ -198,7 +289,7 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
     jointly by a distance of one, away from non-discriminatory samples. Nearer points truncate to the same
     sample. Further iterations, after an improvement, are omitted.
     """
-    differs = _visit_neighbours(explorer, walks, seeds)
+    differs = _visit_neighbours(visit, walks, seeds)
     rows = np.flatnonzero(differs.any(axis=1))
     if not len(rows):
         return walks
@@ -207,21 +298,21 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
     # A distance below one unit from zero truncates to the sample itself.
     stays = start.discriminatory & (differs.sum(axis=1) > 1)
     samples = np.where(stays[:, None], start.samples, samples).astype(np.int32)
-    result = explorer.visit(samples, start.partners, seeds[rows], 0)
-    _visit_neighbours(explorer, result, seeds[rows])
+    result = visit(samples, start.partners, seeds[rows])
+    _visit_neighbours(visit, result, seeds[rows])
     better = result.discriminatory & ~start.discriminatory
     walks.put(rows[better], result.take(better))
     return walks
 
 
-def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np.ndarray:
+def _visit_neighbours(visit: _Visit, walks: Walks, seeds: np.ndarray) -> np.ndarray:
     """Visit the neighbours one unit above negative values; return whether each differs, (g, d) bool."""
     rows, columns = np.nonzero(walks.samples < 0)
     differs = np.zeros(walks.samples.shape, bool)
     if len(rows):
         samples = walks.samples[rows]
         samples[np.arange(len(rows)), columns] += 1
-        result = explorer.visit(samples, walks.partners[rows], seeds[rows], 0)
+        result = visit(samples, walks.partners[rows], seeds[rows])
         differs[rows, columns] = result.discriminatory != walks.discriminatory[rows]
     return differs
 
@@ -229,22 +320,31 @@ def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples (Algorithm 7); the trail has the starts and all tried samples."""
     domain, visits = subject.domain, Visits()
-    if not len(finds.seeds):
-        return empty(domain.n_attributes)
-    explorer = Explorer(subject, settings.fixed_partner, visits)
 
-    def arrive(samples: np.ndarray, partners: np.ndarray, queries: np.ndarray | int) -> Walks:
-        walks = explorer.visit(samples, partners, finds.seeds, queries)
-        return descend(explorer, walks, finds.seeds) if settings.negative_neighbours else walks
+    def visit(
+        samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int = 0
+    ) -> Walks:
+        """Check and record samples; `queries` are earlier model queries outside the check."""
+        result = check(subject, samples)
+        discriminatory = result.discriminatory
+        visits.add(samples, discriminatory, seeds, queries + result.queries)
+        if not settings.fixed_partner:
+            values = subject.protected.values[result.partners]
+            partners = np.where(discriminatory[:, None], values, partners)
+        return Walks(samples, result.labels, result.variant_labels, discriminatory, partners)
 
-    position = arrive(finds.samples.copy(), finds.partners.copy(), 0)
+    def arrive(samples: np.ndarray, partners: np.ndarray, queries: np.ndarray | int = 0) -> Walks:
+        walks = visit(samples, partners, finds.seeds, queries)
+        return descend(visit, walks, finds.seeds) if settings.negative_neighbours else walks
+
+    position = arrive(finds.samples.copy(), finds.partners.copy())
     shares = np.empty((len(finds.seeds), len(subject.free)))
     moved = np.ones(len(finds.seeds), bool)
     for attribute_draws, direction_draws, chance in np.moveaxis(draws, 0, 2):
         n_queries = np.zeros(len(moved), np.int64)
         weights, n_queries[moved] = attribute_weights(subject, position.take(moved), settings)
         shares[moved] = weights.cumsum(axis=1)
-        steps = two_phases.steps(subject, shares, attribute_draws, direction_draws)
+        steps = draw_steps(subject, shares, attribute_draws, direction_draws)
         visited = arrive(domain.clip(position.samples + steps), position.partners, n_queries)
         moved = visited.discriminatory | ~position.discriminatory | (chance < settings.acceptance)
         position.put(moved, visited.take(moved))
@@ -272,13 +372,14 @@ def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> tup
         return np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency), queries
 
 
-TESTER = two_phases.make_tester(
+TESTER = make_tester(
     find_globally,
     walk,
     "adf",
     name="adf",
     title="ADF",
-    modes={names.PUBLISHED: PUBLISHED, names.PAPER: PAPER},
+    published=PUBLISHED,
+    paper=PAPER,
     with_bounds=lambda settings, bounds: replace(settings, enumerated=bounds),
     is_proposed=True,
 )

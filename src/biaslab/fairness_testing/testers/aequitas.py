@@ -15,11 +15,8 @@ import numpy as np
 from biaslab.classifiers.networks import Network
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import _aequitas_kernels as kernels
-from biaslab.fairness_testing.testers.contract import Task, Tester
-from biaslab.fairness_testing.testers.discrimination import Subject, check, visit
-from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
+from biaslab.fairness_testing.testers.contract import Phases, Subject, Task, Tester, Trail, check, visit
 
 _START = kernels.Stand(visit=0, here=0, energy=True, success=True)
 
@@ -82,7 +79,7 @@ def search_around(task: Task, settings: Settings) -> Trail:
     probabilities /= probabilities.sum()
     switches = settings.metropolis, settings.falsy_energy
     rules = kernels.Rules(domain.low, domain.high, np.array(protected.columns), protected.values, *switches)
-    trails = [empty(n_attributes)]
+    trails = [Trail.empty(n_attributes)]
     for number, start in enumerate(task.seeds):
         draws = stream(task.seed, "aequitas", "local", number).random((task.hops, 4))
         samples = np.empty((task.hops + 1, n_attributes), np.int32)
@@ -99,13 +96,14 @@ def search_around(task: Task, settings: Settings) -> Trail:
             labels = np.concatenate([checked.variant_labels, checked.labels[:, None]], axis=1)
             stand = kernels.take_visits(walk, stand, end, labels, rules)
         trails.append(_trail(subject, walk, number, settings))
-    return join(trails)
+    return Trail.join(trails)
 
 
 TESTER = Tester(
     name="aequitas",
     title="AEQUITAS",
-    modes={names.PUBLISHED: PUBLISHED, names.PAPER: PAPER},
+    published=PUBLISHED,
+    paper=PAPER,
     search=search,
     search_around=search_around,
     draws_seeds=True,

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaslab.classifiers.models import Model
-from biaslab.fairness_testing import names
-from biaslab.fairness_testing.testers import two_phases
-from biaslab.fairness_testing.testers.adf import farthest
-from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
-from biaslab.fairness_testing.testers.trails import Trail, Visits, empty
-from biaslab.fairness_testing.testers.two_phases import MAX_ITER, Finds
+from biaslab.fairness_testing.testers.adf import (
+    MAX_ITER,
+    Finds,
+    draw_steps,
+    farthest,
+    make_tester,
+    move_until_found,
+)
+from biaslab.fairness_testing.testers.contract import Check, Subject, Trail, Visits, check
 
 EPSILON = 1e-6
 """Added to a saliency before its reciprocal is taken."""
@@ -59,14 +62,12 @@ def find_globally(
         steps[:, protected.columns] = 0
         return domain.clip(X[left] + steps)
 
-    return two_phases.move_until_found(subject, X, MAX_ITER + settings.checks_last, descend)
+    return move_until_found(subject, X, MAX_ITER + settings.checks_last, descend)
 
 
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples; a step without a find returns to the start of the walk."""
     domain, visits = subject.domain, Visits()
-    if not len(finds.seeds):
-        return empty(domain.n_attributes)
     of_gradients = 2 * subject.model.n_gradient_queries
     result = check(subject, finds.samples, with_outputs=True)
     visits.add(finds.samples, result.discriminatory, finds.seeds, result.queries)
@@ -86,7 +87,7 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
             pair = _partners(subject, position[stale], checked, chosen)
             shares[stale] = attribute_weights(subject, position[stale], checked, *pair).cumsum(axis=1)
             age[stale], gradients[stale] = 0, of_gradients
-        position = domain.clip(position + two_phases.steps(subject, shares, attribute_draws, direction_draws))
+        position = domain.clip(position + draw_steps(subject, shares, attribute_draws, direction_draws))
         result = check(subject, position, with_outputs=True)
         visits.add(position, result.discriminatory, finds.seeds, result.queries + gradients)
         failed = ~result.discriminatory
@@ -137,16 +138,14 @@ def _pair_gradients(
 
 
 TESTERS = [
-    two_phases.make_tester(
+    make_tester(
         find_globally,
         walk,
         "eidig",
         name=title.lower(),
         title=title,
-        modes={
-            names.PUBLISHED: Settings(update_interval, checks_last=False, own_partner=True),
-            names.PAPER: Settings(update_interval),
-        },
+        published=Settings(update_interval, checks_last=False, own_partner=True),
+        paper=Settings(update_interval),
         is_later=True,
     )
     for title, update_interval in (("EIDIG-5", 5), ("EIDIG-INF", None))

@@ -4,11 +4,8 @@ from collections.abc import Iterator
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import PUBLISHED
 from biaslab.fairness_testing.testers import adf, aequitas, eidig, symbolic
-from biaslab.fairness_testing.testers.contract import Task, Tester
-from biaslab.fairness_testing.testers.discrimination import visit
-from biaslab.fairness_testing.testers.trails import Phases
+from biaslab.fairness_testing.testers.contract import Phases, Task, Tester, visit
 
 
 def draw_at_random(task: Task, settings: None = None) -> Iterator[Phases]:
@@ -21,7 +18,6 @@ def draw_at_random(task: Task, settings: None = None) -> Iterator[Phases]:
 _RANDOM = Tester(
     name="random",
     title="THEMIS",
-    modes={PUBLISHED: None},
     search=draw_at_random,
     draws_seeds=True,
     is_retrained=False,

@@ -1,28 +1,116 @@
-"""The texts of an experiment, prepared once for all steps: split, as words, with terms and neighbours."""
+"""The texts of an experiment, prepared once: split, as words, with sensitive words and neighbours."""
 
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pydantic.dataclasses
 
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import read_text, read_yaml
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.core.rng import stream
+from biaslab.core.settings import PYDANTIC, validate
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.embeddings.corpus import build_corpus
 from biaslab.embeddings.formats import read_embedding
 from biaslab.embeddings.readers import read_documents
 from biaslab.embeddings.settings import Choice
-from biaslab.fairness_testing.text.discrimination import have_marked
-from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
+from biaslab.fairness_testing.text.discrimination import have_marked, labels_of, probabilities
 from biaslab.text.corpora import PARTS, TEST, TRAIN, Source
 from biaslab.text.labelled import read_texts
+from biaslab.text.models import TextModel
+from biaslab.text.scores import chance_probability, precision_recall_f1
 from biaslab.text.similarity import nearest_words
 from biaslab.text.splits import split_shares
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
+
+EVERY_TEXT = "all"
+"""The name of the feature for all texts in results."""
+
+_HEADER = ["feature", "values"]
+_FEATURE = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_Feature = Annotated[str, "the name of a feature, in quotes if need be"]
+_Word = Annotated[str, "a word in lower case, in quotes if need be"]
+_Words = Annotated[list[_Word], "the values of a feature; yes, no, true and false in quotes"]
+
+Rows = list[tuple[str, str, list[str]]]
+"""Position, name and values of each feature."""
+
+
+@pydantic.dataclasses.dataclass(frozen=True, kw_only=True, config=PYDANTIC)
+class _File:
+    """Sensitive features."""
+
+    features: Annotated[dict[_Feature, _Words], "the values of each feature"] = field(default_factory=dict)
+    title: Annotated[str, "what the list is"] = ""
+    source: Annotated[str, "where it comes from"] = ""
+
+
+def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
+    """Read the values of one or several sensitive features, each one word, in the order of the file.
+
+    ``.csv`` as published by the authors, ``.yaml`` as in `_File`, or ``.txt`` with the values of one feature,
+    which is named after the file.
+    """
+    path = Path(path)
+    if path.suffix == ".csv":
+        rows = _read_csv(path)
+    elif path.suffix in (".yaml", ".yml"):
+        features = validate(_File, read_yaml(path), str(path)).features
+        rows = [(f"{path}: features.{name}", name, values) for name, values in features.items()]
+    elif path.suffix == ".txt":
+        lines = [line.strip() for line in read_text(path, "term list").splitlines()]
+        rows = [(str(path), path.stem, [line for line in lines if line and not line.startswith("#")])]
+    else:
+        raise InputError(f"{path}: unknown format of a term list; use a file .csv, .yaml or .txt")
+    if not rows:
+        raise InputError(f"{path}: the file has no features; write at least one feature and its values")
+    terms: dict[str, tuple[str, ...]] = {}
+    for where, feature, values in rows:
+        if not _FEATURE.fullmatch(feature):
+            raise InputError(
+                f"{where}: a feature cannot be named '{feature}'; use letters a to z, digits, - and _ only"
+            )
+        if feature == EVERY_TEXT:
+            raise InputError(f"{where}: '{EVERY_TEXT}' stands for every text in results; rename the feature")
+        if feature in terms:
+            raise InputError(f"{where}: the feature '{feature}' is repeated; remove one of its lines")
+        _check_values(feature, values, where)
+        terms[feature] = tuple(values)
+    return terms
+
+
+def _read_csv(path: Path) -> Rows:
+    texts = read_text(path, "term list").splitlines()
+    lines = [(i, [field.strip() for field in line.split(",")]) for i, line in enumerate(texts, 1)]
+    lines = [(i, fields) for i, fields in lines if any(fields)]
+    if lines and lines[0][1] != _HEADER:
+        raise InputError(f"{path}, line {lines[0][0]}: the header is not 'feature, values'; insert it")
+    return [(f"{path}, line {i}", fields[0], fields[1:]) for i, fields in lines[1:]]
+
+
+def _check_values(feature: str, values: list[str], where: str) -> None:
+    for i, value in enumerate(values):
+        if value != value.lower():
+            raise InputError(f"{where}: '{value}' has capital letters; write '{value.lower()}'")
+        if split_words(value) != [value]:
+            raise InputError(
+                f"{where}: '{value}' is not one word; write only letters and digits, with - or ' inside"
+            )
+        if value in values[:i]:
+            raise InputError(f"{where}: the value '{value}' is repeated; remove one")
+    if len(values) < 2:
+        raise InputError(
+            f"{where}: the feature '{feature}' has {len(values)} value{'' if len(values) == 1 else 's'}; "
+            "write at least two, to exchange them"
+        )
+
 
 SHARES = (0.6, 0.1, 0.3)
 """Shares of the parts, unless the corpus has its own; the test share is large, as searches start there."""
@@ -112,6 +200,18 @@ def load_prepared(folder: Path) -> Prepared:
     values = {key.removeprefix("values_"): ids for key, ids in arrays.items() if key.startswith("values_")}
     sentences = parts.pop(SENTENCES).texts
     return Prepared(Lexicon.load(folder / LEXICON), parts, values, arrays["neighbours"], sentences)
+
+
+def measure_quality(network: TextModel, test: Labelled) -> dict[str, float]:
+    """Return accuracy, share of the more frequent label, F1 of the positive label, and p-value of chance."""
+    predicted = labels_of(probabilities(network, test.texts))
+    share = test.labels.mean()
+    return {
+        "accuracy": float((predicted == test.labels).mean()),
+        "majority": float(max(share, 1 - share)),
+        "f1": precision_recall_f1(predicted, test.labels)[2],
+        "p_chance": chance_probability(predicted, test.labels),
+    }
 
 
 def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:

@@ -11,20 +11,24 @@ import pandas as pd
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import OWN, PROPOSED, SAME
-from biaslab.fairness_testing.settings import Campaign
-from biaslab.fairness_testing.text.corpus import Labelled, Prepared, holding, load_prepared
-from biaslab.fairness_testing.text.discrimination import TextSubject, labels_of, probabilities
+from biaslab.fairness_testing.settings import OWN, PROPOSED, SAME, Campaign
+from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared, measure_quality
+from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.fairness_testing.text.search import (
+    GLOBAL,
+    LOCAL,
     MAX_ITER,
+    STRATEGIES,
     Finds,
     GlobalSearch,
     LocalSearch,
     count_global,
     count_local,
+    distinct,
     draw_numbers,
     draw_rows,
     global_finds,
+    join_finds,
     key,
     local_finds,
     save_finds,
@@ -32,12 +36,9 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
     starts_of,
 )
-from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.text.corpora import TEST, TRAIN, VALIDATION
-from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent, load_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
-from biaslab.text.scores import chance_probability, precision_recall_f1
 
 
 def seed_of(seed: int, kind: str, number: int) -> int:
@@ -67,18 +68,6 @@ def train_networks(
         write_tsv(folder / kind / "training.tsv", pd.concat(histories, ignore_index=True))
 
 
-def measure_quality(network: TextModel, test: Labelled) -> dict[str, float]:
-    """Return accuracy, share of the more frequent label, F1 of the positive label, and p-value of chance."""
-    predicted = labels_of(probabilities(network, test.texts))
-    share = test.labels.mean()
-    return {
-        "accuracy": float((predicted == test.labels).mean()),
-        "majority": float(max(share, 1 - share)),
-        "f1": precision_recall_f1(predicted, test.labels)[2],
-        "p_chance": chance_probability(predicted, test.labels),
-    }
-
-
 def network_file(folder: Path, kind: str, number: int) -> Path:
     """Return the file of a network's weights."""
     return folder / kind / f"network-{number}.npz"
@@ -91,7 +80,6 @@ def load_network(folder: Path, kind: str, number: int, prepared: Prepared) -> Re
 
 RP, ADF = "rp", "adf"
 """The testers of the local phase: random words, and words chosen by gradients."""
-GLOBAL, LOCAL = "global", "local"
 RETRAINED = (PROPOSED, "asc", "hf", "adf_hf")
 """The strategies with finds on training texts for retraining (Tables XIII and XIV)."""
 
@@ -168,6 +156,13 @@ def _search_case(
             name = key(TEST, case.feature, case.number, LOCAL, tester)
             finds[name] = local_finds(search, origins)
     return finds
+
+
+def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int, tester: str) -> Finds:
+    """Return the finds of both phases on a part of the corpus, for one training, each text once."""
+    searches = (GLOBAL, tester), (LOCAL, ADF if part == TEST else tester)
+    joined = join_finds([found[key(part, feature, number, *search)] for search in searches])
+    return joined.take(distinct(joined.texts))
 
 
 def _search_training_texts(case: Case, prepared: Prepared, effort: Campaign) -> dict[str, Finds]:

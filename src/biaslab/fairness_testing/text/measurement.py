@@ -12,13 +12,13 @@ import pandas as pd
 
 from biaslab.core.files import write_text
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.names import PROPOSED, TEXT_COLUMNS, TEXT_PREFIX
+from biaslab.fairness_testing.settings import PROPOSED, TEXT_COLUMNS, TEXT_PREFIX
 from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
-from biaslab.fairness_testing.text.experiment import RETRAINED, load_network
-from biaslab.fairness_testing.text.retraining import found_texts
+from biaslab.fairness_testing.text.experiment import RETRAINED, found_texts, load_network
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
+    STRATEGIES,
     Finds,
     draw_numbers,
     draw_rows,
@@ -27,7 +27,6 @@ from biaslab.fairness_testing.text.search import (
     search_globally,
     search_locally,
 )
-from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.text import similarity
 from biaslab.text.corpora import TEST, TRAIN, VALIDATION
 from biaslab.text.models import TextModel

@@ -19,8 +19,16 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import CERTIFIED, CONTROL, PROPOSED
-from biaslab.fairness_testing.text.corpus import PARTS, TEST, TRAIN, Labelled, Prepared, load_prepared
+from biaslab.fairness_testing.settings import CERTIFIED, CONTROL, PROPOSED
+from biaslab.fairness_testing.text.corpus import (
+    PARTS,
+    TEST,
+    TRAIN,
+    Labelled,
+    Prepared,
+    load_prepared,
+    measure_quality,
+)
 from biaslab.fairness_testing.text.discrimination import (
     TextSubject,
     answer_variants,
@@ -29,16 +37,13 @@ from biaslab.fairness_testing.text.discrimination import (
     probabilities,
 )
 from biaslab.fairness_testing.text.experiment import (
-    ADF,
-    GLOBAL,
-    LOCAL,
     RETRAINED,
     Case,
     cases,
-    measure_quality,
+    found_texts,
     seed_of,
 )
-from biaslab.fairness_testing.text.search import Finds, distinct, draw_rows, join_finds, key, load_finds
+from biaslab.fairness_testing.text.search import Finds, draw_rows, load_finds
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
@@ -190,10 +195,3 @@ def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: in
     """Return texts that the proposed tester found on the test texts, at most n."""
     texts = found_texts(found, TEST, case.feature, case.number, PROPOSED).texts
     return texts.take(draw_rows(len(texts), n, seed, "independent texts", case.kind, case.feature))
-
-
-def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int, tester: str) -> Finds:
-    """Return the finds of both phases on a part of the corpus, for one training, each text once."""
-    searches = (GLOBAL, tester), (LOCAL, ADF if part == TEST else tester)
-    joined = join_finds([found[key(part, feature, number, *search)] for search in searches])
-    return joined.take(distinct(joined.texts))

@@ -1,9 +1,15 @@
-"""Extract the cluster of every row from a k-means clustering of scikit-learn, pickled by joblib.
+"""Recipes of registered data sets: the clusters of rows, and the table of COMPAS scores (ProPublica 2016).
 
-No name in the pickle is imported. The few required names are mapped to passive classes of this module, which
-only store their arguments. Any other name is refused.
+A k-means clustering of scikit-learn, pickled by joblib, is read without importing any name in the pickle. The
+few required names are mapped to passive classes of this module, which only store their arguments. Any other
+name is refused.
+
+The COMPAS table has only columns for tests of fairness. Its rows are those of ProPublica's analysis:
+screening within 30 days of the arrest, known outcome, not only an ordinary traffic offence, and a score.
+Names, dates of birth and case numbers are left out.
 """
 
+import csv
 import io
 import math
 import pickle
@@ -67,14 +73,8 @@ class _Reader(pickle.Unpickler):
 
 
 def write_labels(files: Sequence[Path], target: Path) -> None:
-    """Write the cluster of every row, one a line after the header ``cluster``."""
+    """Write the cluster of every row, one a line after the header ``cluster``, without running the pickle."""
     (path,) = files
-    lines = ["cluster", *map(str, read_labels(path)), ""]
-    target.write_text("\n".join(lines), encoding="ascii", newline="\n")
-
-
-def read_labels(path: Path) -> np.ndarray:
-    """Return the labels of a pickled k-means clustering without executing its code."""
     try:
         reader = _Reader(path.read_bytes())
         clustering = reader.load()
@@ -88,7 +88,8 @@ def read_labels(path: Path) -> np.ndarray:
     except Exception as error:  # a damaged stream raises various exceptions
         reason = " ".join(str(error).split())  # pickle breaks lines in some messages
         raise InputError(f"{path}: not a pickled k-means clustering ({reason}); refused") from error
-    return labels
+    lines = ["cluster", *map(str, labels), ""]
+    target.write_text("\n".join(lines), encoding="ascii", newline="\n")
 
 
 def _numbers(state: dict[str, Any], stream: io.BytesIO) -> np.ndarray:
@@ -103,3 +104,44 @@ def _numbers(state: dict[str, Any], stream: io.BytesIO) -> np.ndarray:
     if len(data) != math.prod(shape) * dtype.itemsize:
         raise ValueError("an array is cut off")
     return np.frombuffer(data, dtype).reshape(shape, order=state["order"])
+
+
+COMPAS_COLUMNS = (
+    *("sex", "age", "race", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"),
+    *("c_charge_degree", "decile_score", "two_year_recid"),
+)
+_DAYS = 30
+_READ = (*COMPAS_COLUMNS, "days_b_screening_arrest", "is_recid", "score_text")
+
+
+def write_compas(files: Sequence[Path], target: Path) -> None:
+    """Write the selected rows and columns unchanged; for duplicate columns, the first."""
+    (path,) = files
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            header, rows = next(reader, []), []
+            for row in reader:
+                if len(row) != len(header):
+                    n, line = f"{len(header)} fields, found {len(row)}", reader.line_num
+                    raise InputError(f"{path}, line {line}: expected {n}; download the file again")
+                rows.append(row)
+            if missing := [name for name in _READ if name not in header]:
+                raise InputError(f"{path}: has no column '{missing[0]}'; get compas-scores-two-years.csv")
+            places = {name: header.index(name) for name in _READ}
+            kept = [[row[places[name]] for name in COMPAS_COLUMNS] for row in rows if _is_kept(row, places)]
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(f"{path}: not ProPublica's table ({error}); download it again") from error
+    with target.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([COMPAS_COLUMNS, *kept])
+
+
+def _is_kept(row: Sequence[str], places: dict[str, int]) -> bool:
+    days = row[places["days_b_screening_arrest"]]
+    return (
+        days != ""
+        and abs(int(days)) <= _DAYS
+        and row[places["is_recid"]] != "-1"
+        and row[places["c_charge_degree"]] != "O"
+        and row[places["score_text"]] != "N/A"
+    )

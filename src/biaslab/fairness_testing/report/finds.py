@@ -1,18 +1,20 @@
-"""The output of ``biaslab fairness-testing audit-texts`` for readers."""
+"""The output of ``biaslab fairness-testing search`` and ``audit-texts`` for readers."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from rich.table import Table
 from rich.text import Text
 
 from biaslab.core.files import render, write_text
 from biaslab.core.io import write_tsv
-from biaslab.fairness_testing.summary import facts_table
-from biaslab.fairness_testing.text.campaign import IN_DATA, PHASES, FeatureResult, Pair
+from biaslab.fairness_testing.own_tables import OwnTable
+from biaslab.fairness_testing.text.own_texts import IN_DATA, PHASES, FeatureResult, Pair
 from biaslab.run.commands.terminal import page_console
 
 TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"
@@ -28,6 +30,61 @@ N_PRINTED, N_ON_PAGE = 2, 200
 """Printed pairs of a feature, of original and of perturbed texts; pairs on the page."""
 N_TERMS = 10
 """Sensitive words of a feature on the page; the table contains all."""
+
+
+def _facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table:
+    """Return facts by topic as a table, below the name of the tested classifier."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    table.add_row(Text(kind, style="dim"), Text(name, style="bold"))
+    for fact in facts:
+        table.add_row(*fact)
+    return table
+
+
+def show_samples(
+    own: OwnTable, labels: np.ndarray, summary: pd.DataFrame, found: pd.DataFrame, reading: Sequence[str]
+) -> None:
+    """Print a summary of the data, the finds, an example, and the fairness of the classifier."""
+    data, schema = own.table, own.schema
+    console = page_console()
+    console.print(Text(str(own.path), style="bold"))
+    console.print(
+        f"{len(data.X):,} rows of {schema.domain.n_attributes} attributes, {data.n_outside:,} with a value"
+        f" outside the domain; {data.n_missing:,} left out because a value is missing; the classifier labels"
+        f" {float((labels == data.y).mean()):.1%} as the data do"
+    )
+    for line in reading:
+        console.print(Text(line))
+    for row in summary.to_dict("records"):
+        share = f" ({row['share']:.1%})" if row["n_samples"] else ""
+        counts = f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"
+        uniform = f"{row['uniform_share']:.2%} [{row['ci_low']:.2%}, {row['ci_high']:.2%}]"
+        facts = [
+            ("Search", f"{row['tester']}: {row['n_seeds']:,} seeds; {row['n_queries']:,} model queries"),
+            ("Discriminatory", counts),
+            (
+                "In the whole domain",
+                f"{uniform} of {row['n_uniform']:,} uniform samples are discriminatory",
+            ),
+            ("In the data", f"{row['data_share']:.2%} of the rows are discriminatory"),
+        ]
+        console.print()
+        console.print(_facts_table("Protected", str(row["protected"]), facts))
+        finds = found[found["protected"] == row["protected"]]
+        if not len(finds):
+            console.print("No discriminatory sample was found.")
+            continue
+        first = finds.iloc[0]
+        protected = first["protected"].split(",")
+        own = ", ".join(first[protected])
+        console.print(
+            f"For example: {first['protected']} {own} gets {first['label']}, but {first['other_value']} gets"
+            f" {first['other_label']}, for"
+        )
+        rest = [f"{name} {first[name]}" for name in schema.domain.names if name not in protected]
+        console.print(Text(f"  {'; '.join(rest)}"))
 
 
 class Line(NamedTuple):
@@ -84,7 +141,7 @@ def to_html(title: str, sections: Sequence[Mapping[str, Any]], mask: Mask = str)
     return render(TEMPLATE, title=title, sections=filled)
 
 
-def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -> None:
+def write_texts(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -> None:
     """Write found.jsonl (whose words are not masked), summary.tsv, words.tsv and found.html."""
     write_pairs(out / "found.jsonl", [pair for result in results for pair in result.pairs])
     write_tsv(out / "summary.tsv", pd.DataFrame([{"feature": r.feature, **r.summary} for r in results]))
@@ -112,7 +169,7 @@ def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mask: Mask) -> None:
+def show_texts(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mask: Mask) -> None:
     """Print a summary of the input, the finds, and a few pairs."""
     console = page_console()
     console.print(Text(title, style="bold"))
@@ -124,7 +181,7 @@ def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mas
         console.print(Text.assemble(words[0], uses[0], words[1], uses[1]))
     for result in results:
         console.print()
-        console.print(facts_table("Feature", result.feature, _facts(result, mask)))
+        console.print(_facts_table("Feature", result.feature, _facts(result, mask)))
         first = first_of_each_seed(result.pairs)
         as_they_are = [pair for pair in first if pair.phase == IN_DATA]
         perturbed = [pair for pair in first if pair.phase != IN_DATA]
