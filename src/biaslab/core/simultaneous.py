@@ -67,10 +67,7 @@ def find_largest_difference(
 
 
 def find_least_mean(x: ArrayLike, level: float = LEVEL) -> float:
-    """Return the smallest mean that Student's t detects with a power of 80%; NaN for fewer than two values.
-
-    `x` are values with the assumed variance.
-    """
+    """Return the smallest mean of values with the variance of `x` that Student's t detects (power 80%)."""
     x = np.asarray(x, np.float64)
     n = len(x)
     if n < 2:

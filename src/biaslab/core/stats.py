@@ -39,11 +39,7 @@ class Estimate(NamedTuple):
 
 
 def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
-    """Return Welch's t statistic and its two-sided p-value for the means of two samples.
-
-    t is positive when the mean of `a` is larger. Both are NaN when a sample has fewer than two values or both
-    are constant.
-    """
+    """Return Welch's t statistic, positive if the mean of `a` is larger, and its two-sided p-value."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if len(a) < 2 or len(b) < 2:
         return math.nan, math.nan
@@ -70,10 +66,7 @@ def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
 
 
 def sd_interval(x: ArrayLike) -> tuple[float, float, float]:
-    """Return the sample standard deviation (divisor n - 1) and its confidence interval by chi-square.
-
-    All values are NaN for fewer than two values, and 0 for a constant sample.
-    """
+    """Return the sample standard deviation (divisor n - 1) and its confidence interval by chi-square."""
     x = np.asarray(x, dtype=np.float64)
     if len(x) < 2:
         return math.nan, math.nan, math.nan
@@ -113,10 +106,7 @@ def central_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def mean_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
-    """Return the mean of one sample minus that of another, with Welch's 95% confidence interval.
-
-    All values are NaN if a sample is empty, the bounds also for fewer than two values in a sample.
-    """
+    """Return the mean of one sample minus that of another, with Welch's 95% confidence interval."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if not len(a) or not len(b):
         return Estimate(math.nan)
@@ -124,11 +114,9 @@ def mean_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
 
 
 def percent_change(after: ArrayLike, before: ArrayLike) -> Estimate:
-    """Return the change of a mean in percent of the mean before, with its 95% confidence interval.
+    """Return the change of a mean in percent of the mean before, of independent samples.
 
-    The samples are independent. The interval of ``100 * (mean(after) / mean(before) - 1)`` is by the delta
-    method, with Welch's and Satterthwaite's degrees of freedom. All are NaN if a sample is empty or the mean
-    before is zero except for rounding. The bounds are NaN for fewer than two values in a sample.
+    The 95% interval is by the delta method, with Welch's and Satterthwaite's degrees of freedom.
     """
     after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if not len(after) or not len(before) or is_rounding(before.mean(), np.abs(before).max()):
@@ -142,8 +130,7 @@ def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[st
     """Fit y to x by ordinary least squares; return the columns of a table.
 
     The intervals of r² (the squared Pearson correlation) and slope are percentiles over resampled points,
-    without resamples of constant x or y. All values are NaN for fewer than two points and for constant x. r²
-    and intervals are also NaN for constant y and for two points, which always lie on a line.
+    without resamples of constant x or y.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     slope = intercept = r2 = math.nan
@@ -221,8 +208,7 @@ def p_value(value: float, low: float, high: float, df: float = math.inf) -> floa
 def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[float]) -> Estimate:
     """Return `value`, a sum of scaled means of independent samples with any variances, and its interval.
 
-    The interval is by Student's t with Welch's and Satterthwaite's degrees of freedom. It is NaN if a sample
-    has fewer than two values, and of zero width if all are constant. The sign of a scale does not matter.
+    The interval is by Student's t with Welch's and Satterthwaite's degrees of freedom.
     """
     if min(map(len, samples)) < 2:
         return Estimate(value)

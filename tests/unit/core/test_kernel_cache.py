@@ -218,24 +218,20 @@ def _link(place):
     (place / "cache/kernels").symlink_to(place / "elsewhere")
 
 
-def _nothing(place):
-    (place / "a file").touch()
-
-
 UNUSABLE = {
     "damaged": (_damage, ""),
     "files that others can write": (_open_files, ""),
     "a folder that others can write": (lambda place: (place / "cache/kernels").chmod(0o770), ""),
     "a link": (_link, ""),
-    "somebody else's": (_nothing, "import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid"),
-    "of another numba": (_nothing, "import numba.core.compiler as c; del c.CompileResult._rebuild"),
-    "no home": (_nothing, "import os; os.environ |= dict(HOME='none', BIASLAB_CACHE='', XDG_CACHE_HOME='')"),
+    "somebody else's": (files, "import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid"),
+    "of another numba": (files, "import numba.core.compiler as c; del c.CompileResult._rebuild"),
+    "no home": (files, "import os; os.environ |= dict(HOME='none', BIASLAB_CACHE='', XDG_CACHE_HOME='')"),
     "no space": (
         lambda place: shutil.rmtree(place / "cache"),
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))",
     ),
 }
-"""What makes a cache unusable: something done to it, or to the process."""
+"""What makes a cache unusable: something done to it (`files` does nothing), or to the process."""
 
 
 @pytest.mark.slow

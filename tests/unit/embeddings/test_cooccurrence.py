@@ -2,9 +2,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import coo_matrix, csr_array
 
 from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
@@ -74,21 +74,6 @@ def test_file_round_trip(tmp_path):
     assert (again.unit, again.window) == (60, 5)
 
 
-def test_what_cannot_be_counted_or_subtracted_is_refused():
-    tokens, offsets, n_words = random_corpus(seed=1)
-    x = cooccurrence.count(tokens, offsets, n_words, 8)
-    with pytest.raises(InputError, match="window: 0"):
-        cooccurrence.count(tokens, offsets, n_words, 0)
-    with pytest.raises(InputError, match="outside the vocabulary of 3 words"):
-        cooccurrence.count(tokens, offsets, 3, 8)
-    with pytest.raises(InputError, match="is not in the corpus"):
-        without_documents(x, tokens, offsets, np.array([len(offsets)]))
-    with pytest.raises(InputError, match="not part of this corpus"):
-        cooccurrence.subtract(x, cooccurrence.count(*random_corpus(seed=2), 8))
-    with pytest.raises(InputError, match="another vocabulary or window"):
-        cooccurrence.subtract(x, cooccurrence.count(tokens, offsets, n_words, 7))
-
-
 def test_texts_are_counted_as_their_word_ids_are():
     texts = [["b", "a", "b", "rare"], [], ["a", "b", "c", "a"]]
     x, vocabulary = cooccurrence.count_texts(iter(texts), window=2, min_count=2)
@@ -97,45 +82,48 @@ def test_texts_are_counted_as_their_word_ids_are():
     assert same(x, cooccurrence.count(*flat([[1, 0, 1], [], [0, 1, 0]]), 2, 2))
 
 
-@pytest.mark.parametrize(
-    ("texts", "problem"),
-    [
-        ([["a"], "a b"], "text 2 is a string; give a list of its words"),
-        ([["a", "b"]], "no word occurs 2 times"),
-        ([], "no word occurs 2 times"),
-    ],
-)
-def test_texts_that_cannot_be_counted_are_refused(texts, problem):
-    with pytest.raises(InputError, match=problem):
-        cooccurrence.count_texts(texts, window=2, min_count=2)
-
-
 def test_a_sparse_matrix_becomes_counts():
     places = [0, 0, 1, 2, 2], [2, 1, 1, 1, 1]  # out of order, a zero, one twice
-    matrix = scipy.sparse.coo_matrix(([2.0, 1.0, 0.0, 3.0, 1.0], places), shape=(3, 3))
+    matrix = coo_matrix(([2.0, 1.0, 0.0, 3.0, 1.0], places), shape=(3, 3))
     x = cooccurrence.from_sparse(matrix)
     assert as_dict(x) == {(0, 1): 1, (0, 2): 2, (2, 1): 4}
     assert (x.counts.dtype, x.indices.dtype, x.indptr.dtype) == (np.int64, np.int32, np.int64)
     assert matrix.nnz == 5  # the user's is left as it is
 
 
+FRACTIONS = cooccurrence.from_sparse(csr_array([[0, 0.1], [0.5, 0]]))
+
+
 def test_fractions_of_a_sparse_matrix_are_kept():
-    x = cooccurrence.from_sparse(scipy.sparse.csr_array([[0, 0.1], [0.5, 0]]))
-    assert x.counts.tolist() == [0.1, 0.5]
-    with pytest.raises(InputError, match="fractional counts cannot be subtracted exactly"):
-        cooccurrence.subtract(x, x)
+    assert FRACTIONS.counts.tolist() == [0.1, 0.5]
+
+
+def counted(seed=1, window=8):
+    return cooccurrence.count(*random_corpus(seed=seed), window)
 
 
 @pytest.mark.parametrize(
-    ("matrix", "problem"),
+    ("refuse", "problem"),
     [
-        (np.eye(2), "a ndarray is not a sparse matrix"),
-        (scipy.sparse.csr_array(np.ones((2, 3))), r"the matrix of shape \(2, 3\) is not square"),
-        (scipy.sparse.csr_array([[0, -1], [1, 0]]), "negative or non-finite"),
-        (scipy.sparse.csr_array([[0, np.nan], [1, 0]]), "negative or non-finite"),
-        (scipy.sparse.csr_array([[0, 1j], [1, 0]]), "negative or non-finite"),
+        (lambda: counted(window=0), "window: 0"),
+        (lambda: cooccurrence.count(*random_corpus()[:2], 3, 8), "outside the vocabulary of 3 words"),
+        (lambda: without_documents(counted(), *random_corpus()[:2], np.array([99])), "is not in the corpus"),
+        (lambda: cooccurrence.subtract(counted(), counted(seed=2)), "not part of this corpus"),
+        (lambda: cooccurrence.subtract(counted(), counted(window=7)), "another vocabulary or window"),
+        (lambda: cooccurrence.subtract(FRACTIONS, FRACTIONS), "fractional counts cannot be subtracted"),
+        (
+            lambda: cooccurrence.count_texts([["a"], "a b"], 2, 2),
+            "text 2 is a string; give a list of its words",
+        ),
+        (lambda: cooccurrence.count_texts([["a", "b"]], 2, 2), "no word occurs 2 times"),
+        (lambda: cooccurrence.count_texts([], 2, 2), "no word occurs 2 times"),
+        (lambda: cooccurrence.from_sparse(np.eye(2)), "a ndarray is not a sparse matrix"),
+        (lambda: cooccurrence.from_sparse(csr_array(np.ones((2, 3)))), r"of shape \(2, 3\) is not square"),
+        (lambda: cooccurrence.from_sparse(csr_array([[0, -1], [1, 0]])), "negative or non-finite"),
+        (lambda: cooccurrence.from_sparse(csr_array([[0, np.nan], [1, 0]])), "negative or non-finite"),
+        (lambda: cooccurrence.from_sparse(csr_array([[0, 1j], [1, 0]])), "negative or non-finite"),
     ],
 )
-def test_a_matrix_that_holds_no_counts_is_refused(matrix, problem):
+def test_what_cannot_be_counted_subtracted_or_imported_is_refused(refuse, problem):
     with pytest.raises(InputError, match=problem):
-        cooccurrence.from_sparse(matrix)
+        refuse()

@@ -28,16 +28,8 @@ READERS = {
     ),
     "sets": lambda words: write_sets(words, [Path("w.yaml")], OTHER, [BATCH]),
     "attribution": lambda words: attribute_documents(
-        [BATCH],
-        Path("x.npz"),
-        Path("corpus.npz"),
-        Path("documents.parquet"),
-        words,
-        [Path("w.yaml")],
-        InfluenceParameters(),
-        Path("other.parquet"),
-        Path("by_seed.parquet"),
-        Path("scan.parquet"),
+        *([BATCH], *map(Path, ("x.npz", "corpus.npz", "documents.parquet")), words, [Path("w.yaml")]),
+        *(InfluenceParameters(), OTHER, OTHER, OTHER),
     ),
     "conversion": lambda words: read_vectors("batch.npz", vocabulary=words),
 }

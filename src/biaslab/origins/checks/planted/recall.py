@@ -20,7 +20,6 @@ from biaslab.core.stats import LEVEL, share_interval
 from biaslab.origins.attribution.estimates import read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, TABLES
 from biaslab.origins.checks.planted import CONTROL, LOWER, RAISE
-from biaslab.origins.expansion import TEST_WORD_COUNTS
 
 EITHER = "either"
 ORDERS = {RAISE: [RAISE], LOWER: [LOWER], EITHER: [RAISE, LOWER]}
@@ -61,7 +60,7 @@ def attributions(tables: Mapping[str, pd.DataFrame]) -> dict[str, np.ndarray]:
     `tables` are those of one test, by folder. Undefined PPMI values count as no change.
     """
     values = {a.name: read_mean(a, tables[a.table]) for a in ATTRIBUTIONS}
-    counts = tables["differential_bias"][TEST_WORD_COUNTS].sum(axis=1)
+    counts = tables["differential_bias"][[f"n_{name}" for name in "STAB"]].sum(axis=1)
     return values | {TEST_WORDS: counts.to_numpy(np.float64)}
 
 
