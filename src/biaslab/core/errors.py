@@ -4,8 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-LONGEST_WORD, LONGEST_MESSAGE = 300, 2000
-"""Maximum number of printed characters of a word and of a message."""
+LONGEST_WORD, LONGEST_MESSAGE = 300, 2000  # maximum number of printed characters of a word and of a message
 
 _WORDS = re.compile(r"\s+|\S+")
 

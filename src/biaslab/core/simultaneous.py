@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from biaslab.core.stats import LEVEL, POWER, SIGNIFICANT
 
-MIN_MEMBERS = 2
-"""Minimum number of rows of a group; smaller groups have no result."""
+MIN_MEMBERS = 2  # minimum number of rows of a group; smaller groups have no result
 
 N_PERMUTATIONS = 999
 _ROUNDING = 1e-9

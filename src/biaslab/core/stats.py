@@ -8,20 +8,11 @@ import numpy as np
 import scipy  # imports its submodules lazily
 from numpy.typing import ArrayLike
 
-LEVEL = 0.95
-"""The default confidence level of all intervals."""
-
-TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2
-"""The quantiles that bound the central 95%."""
-
-SIGNIFICANT = 0.05
-"""The family-wise error rate of the tests of a set of groups."""
-
-POWER = 0.8
-"""The power at which a smallest detectable difference is detected."""
-
-N_RESAMPLES = 2000
-"""Number of bootstrap resamples."""
+LEVEL = 0.95  # the default confidence level of all intervals
+TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2  # the quantiles that bound the central 95%
+SIGNIFICANT = 0.05  # the family-wise error rate of the tests of a set of groups
+POWER = 0.8  # the power at which a smallest detectable difference is detected
+N_RESAMPLES = 2000  # number of bootstrap resamples
 
 ROUNDING = 1e-14
 """Sums and differences up to this share of their operands count as rounding errors (about 45 ulp)."""

@@ -17,10 +17,8 @@ from biaslab.core.io import read_npz, read_tsv
 
 __all__ = ["Vocabulary", "read_vocabulary"]
 
-STANFORD_SUFFIX = ".txt"
-"""Suffix of the vocabularies of Stanford's GloVe."""
-WORDS = "words"
-"""Array of an ``.npz`` file with the digest of the words of its ids or rows."""
+STANFORD_SUFFIX = ".txt"  # suffix of the vocabularies of Stanford's GloVe
+WORDS = "words"  # array of an ``.npz`` file with the digest of the words of its ids or rows
 
 
 @dataclass(frozen=True)

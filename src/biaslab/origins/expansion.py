@@ -10,8 +10,7 @@ from typing import NamedTuple
 from biaslab.core.errors import InputError
 from biaslab.origins.sets import BASELINE, by_ppmi, is_by_ppmi, is_random, random_set, targeted_sets
 
-SETS = "perturbation_sets.parquet"
-"""The table of the documents of each set."""
+SETS = "perturbation_sets.parquet"  # the table of the documents of each set
 
 
 class Batch(NamedTuple):

@@ -182,8 +182,7 @@ def differential_bias(
 
     `embedding` has ``W``, ``U`` (V, D) and ``b``, ``c`` (V,), the parameters of Eq. 1, of any float dtype.
     `damping` is added to the diagonal of every Hessian (0 in the paper). `words` is the vocabulary, for error
-    messages. The result does not depend on `threads`. All values are NaN if B is an undefined effect size:
-    all targets are equally near to both attribute sets.
+    messages. The result does not depend on `threads`.
     """
     from biaslab.core.jit import set_threads
 

@@ -37,8 +37,7 @@ UNROLLED = "unrolled"
 ESTIMATED = tuple(a for a in ATTRIBUTIONS if a.per_baseline)
 """Attributions of trained embeddings, in ``differential_bias/TEST.parquet`` and ``predictions.tsv``."""
 
-ESTIMATORS = tuple(a.name for a in ESTIMATED)
-"""Names of `ESTIMATED`."""
+ESTIMATORS = tuple(a.name for a in ESTIMATED)  # names of `ESTIMATED`
 
 RANKINGS = (*(a.name for a in ATTRIBUTIONS), RANDOM)
 """Rankings of the documents to remove to flip the sign of a test, the null ranking last."""
@@ -46,5 +45,4 @@ RANKINGS = (*(a.name for a in ATTRIBUTIONS), RANDOM)
 TABLES = tuple(dict.fromkeys(a.table for a in ATTRIBUTIONS))
 """Folders of the tables, one for each test, with the estimates of every document."""
 
-BY_SEED = "by_seed"
-"""Folder inside `TABLES` of the tables with the estimates of each baseline."""
+BY_SEED = "by_seed"  # folder inside `TABLES` of the tables with the estimates of each baseline

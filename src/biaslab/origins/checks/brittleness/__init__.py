@@ -29,11 +29,8 @@ from biaslab.origins.attribution.tables import estimate_sets
 from biaslab.origins.expansion import of_test
 from biaslab.origins.sets import RANDOM, flip_set
 
-MOST = 0.5
-"""Largest share of the documents to remove."""
-
-N_PREFIXES = 30
-"""Number of prefixes of a ranking that a pass of the search evaluates."""
+MOST = 0.5  # largest share of the documents to remove
+N_PREFIXES = 30  # number of prefixes of a ranking that a pass of the search evaluates
 
 FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecided")
 """The interval of the mean has the other sign; has the sign of the entire corpus; contains 0."""

@@ -95,10 +95,7 @@ def cross_fit_sets(
     sets: pd.DataFrame,
     seed: int,
 ) -> pd.DataFrame:
-    """Predict the targeted sets of a test by baselines that selected them, and by the others.
-
-    `predict` has functions that predict the change B(w~) - B(w) of each set. `sets` has a row per set.
-    """
+    """Predict the targeted sets of a test by baselines that selected them, and by the others."""
     n, rows = len(values), []
     numbers = sorted({1, n // 2, n - 1})  # of baselines that select
     targeted = sets[sets["kind"].isin(TARGETED_KINDS)]

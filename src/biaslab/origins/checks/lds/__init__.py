@@ -31,11 +31,8 @@ from biaslab.origins.subsets import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
 N_BASELINES = (1, 2, 5, 10)
 """Numbers of baselines over which an attribution is averaged, up to the number of all baselines."""
 
-MAX_WAYS = 10
-"""Largest number of ways to choose these baselines."""
-
-N_RANDOM = 1000
-"""Number of random attributions."""
+MAX_WAYS = 10  # largest number of ways to choose these baselines
+N_RANDOM = 1000  # number of random attributions
 
 _REFERENCE = (ESTIMATORS[0], SUM)
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))

@@ -17,8 +17,7 @@ from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE, NAMES_
 from biaslab.origins.sets.selection import members
 from biaslab.run.area import TEST, UNIT, figure, table
 
-SIGNIFICANT = 0.05
-"""Level of Welch's test."""
+SIGNIFICANT = 0.05  # level of Welch's test
 
 _CORRELATION_NOTE = (
     "Least squares of the observed on the predicted mean effect size, a point a targeted set; intervals "
@@ -42,8 +41,7 @@ _WORD2VEC_NOTE = (
     " test against the baseline."
 )
 _MARKERS = "osD^vP<X>*"
-_NARROW_TITLE = 36
-"""Characters per line of a title above panels with long axis labels."""
+_NARROW_TITLE = 36  # characters per line of a title above panels with long axis labels
 
 
 @table("table4_correlation", "Table 4", "correlation")
@@ -95,12 +93,8 @@ def glove_analogies(setup: Setup) -> Table:
 def word2vec_analogies(setup: Setup) -> Table:
     """Compare TOP-1 analogies of word2vec with and without the largest sets (Section 5.4)."""
     data = compare_analogies(setup.table("word2vec/analogies", "set", "accuracy"))
-    return Table(
-        data,
-        _text(data),
-        f"Analogies in word2vec after removals ({setup.name})",
-        f"{_WORD2VEC_NOTE} {NAMES_NOTE}",
-    )
+    title = f"Analogies in word2vec after removals ({setup.name})"
+    return Table(data, _text(data), title, f"{_WORD2VEC_NOTE} {NAMES_NOTE}")
 
 
 def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:

@@ -23,8 +23,7 @@ from biaslab.origins.baseline import measure
 
 _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["ppmi/word_sets"]
 
-CONTEXTS = 50
-"""Minimum number of contexts of a word of a random test."""
+CONTEXTS = 50  # minimum number of contexts of a word of a random test
 
 
 def measure_baselines(
