@@ -32,7 +32,7 @@ from biaslab.origins.sets import RANDOM, flip_set
 MOST = 0.5  # largest share of the documents to remove
 N_PREFIXES = 30  # number of prefixes of a ranking that a pass of the search evaluates
 
-FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecided")
+FLIPPED, NOT_FLIPPED, UNDECIDED = ("flipped", "not flipped", "undecided")
 """The interval of the mean has the other sign; has the sign of the entire corpus; contains 0."""
 
 _NO_PREFIX = "no prefix flips it"

@@ -338,10 +338,16 @@ def compare_identification(setup: Setup) -> Table:
     """
     weat = setup.weats[0]
     by_ppmi, ours = setup.parquet("ppmi/perturbation_sets"), setup.parquet("perturbation_sets")
-    rows = [
-        _identification_row(setup, weat, (name, name.removeprefix(f"{PPMI}-")), key, (by_ppmi, ours))
-        for key, name in by_ppmi.groupby(["kind", "size"])["set"].first().items()
-    ]
+    rows, baseline = [], setup.effect_sizes(weat)
+    for (kind, size), name in by_ppmi.groupby(["kind", "size"])["set"].first().items():
+        row, documents = [weat, _OBJECTIVES[kind], size], []
+        own = name.removeprefix(f"{PPMI}-")
+        for file, sets, set_name in (("ppmi/observed", by_ppmi, name), ("observed", ours, own)):
+            observed = setup.of_weat(file, weat, "set", "effect_size")
+            after = observed.loc[observed["set"] == set_name, "effect_size"]
+            row += [*percent_change(after, baseline)[:3], len(after)]
+            documents.append(set(members(sets, [set_name])[set_name]))
+        rows.append([*row, len(set.intersection(*documents))])
     columns = [
         f"{method}_{column}"
         for method in ("ppmi", "method")
@@ -360,15 +366,3 @@ def compare_identification(setup: Setup) -> Table:
     title = f"Removing the documents found by PPMI and by our method ({setup.name})"
     note = _IDENTIFICATION_NOTE if rows else "The setup has no sets by PPMI."
     return Table(data, text_columns(data, templates), title, note)
-
-
-def _identification_row(setup, weat, names, key, sets):
-    """Return the row of one kind and size, for the sets of PPMI and of the estimator."""
-    baseline = setup.effect_sizes(weat)
-    values = [weat, _OBJECTIVES[key[0]], key[1]]
-    for file, name in zip(("ppmi/observed", "observed"), names, strict=True):
-        observed = setup.of_weat(file, weat, "set", "effect_size")
-        after = observed.loc[observed["set"] == name, "effect_size"]
-        values += [*percent_change(after, baseline)[:3], len(after)]
-    first, second = (set(members(s, [n])[n]) for s, n in zip(sets, names, strict=True))
-    return [*values, len(first & second)]
