@@ -31,11 +31,7 @@ def number_of(n: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a message that is safe to print, whatever user input it contains.
-
-    Control characters become escapes, so that they cannot act on a terminal. Words and messages that are
-    too long are cut and end with "…".
-    """
+    """Return a message without control characters, which act on a terminal, and of limited length."""
     words = (
         word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…" for word in _WORDS.findall(text)
     )

@@ -186,8 +186,7 @@ def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
 def p_value(value: float, low: float, high: float, df: float = math.inf) -> float:
     """Return the two-sided p-value of a number against zero, implied by its interval by Student's t.
 
-    The interval should be symmetric about the number; only half of its width is used. The result is NaN
-    without an interval, and for an interval of zero width.
+    The interval should be symmetric about the number; only half of its width is used.
     """
     half = (high - low) / 2
     if not half > 0:

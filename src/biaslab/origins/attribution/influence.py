@@ -199,10 +199,7 @@ def differential_bias(
 def by_effect_size(
     removals: "Removals", loss: "Loss", words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, by compiled code.
-
-    `words` (m,) are the ids of the words of the test, `vectors` (V, D) the word vectors.
-    """
+    """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, by compiled code."""
     from biaslab.origins.attribution import _kernels
 
     values = np.empty((removals.n_units, len(_kernels.ESTIMATORS)))

@@ -258,8 +258,7 @@ def leave_out(
 ) -> pd.DataFrame:
     """Train without the first documents of a ranking; return the bias, with that of the run's rankings.
 
-    The numbers of documents are those that the run removed for its attributions and for random rankings
-    (`biaslab.origins.checks.brittleness`). Checkpoints of trainings are in the folder of `out`.
+    The numbers of documents are those that the run removed (`biaslab.origins.checks.brittleness`).
     """
     before = read_tsv(results / "baseline.tsv", ("weat", "effect_size"))
     bias = float(before[before["weat"] == weat]["effect_size"].mean())

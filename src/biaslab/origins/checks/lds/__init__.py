@@ -136,8 +136,7 @@ def score(
 def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
     """Return the reliability of the observed means, and the ceiling that it sets for a score.
 
-    The reliability is the `reliability_of_means` of `effect_sizes` (n_subsets, n_retrainings). The ceiling,
-    its square root, is the correlation of true and observed means. NaN for fewer than two of either.
+    The ceiling, its square root, is the correlation of true and observed means.
     """
     n, k = effect_sizes.shape
     if n < 2 or k < 2:

@@ -98,11 +98,7 @@ def word2vec_analogies(setup: Setup) -> Table:
 
 
 def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:
-    """Compare the analogies of retrained embeddings and of the baselines, set by set, ``baseline`` first.
-
-    `analogies` has the columns set and accuracy (TOP-1, a share), including the set ``baseline``. Welch's
-    test is missing for the baseline, and if samples are too small or constant.
-    """
+    """Compare the analogies of retrained embeddings and of the baselines, set by set, ``baseline`` first."""
     samples = {name: part["accuracy"].to_numpy() for name, part in analogies.groupby("set", sort=False)}
     baseline, rows = samples.pop(BASELINE), []
     for name, sample in ({BASELINE: baseline} | samples).items():
@@ -158,10 +154,7 @@ def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
 
 @figure("figure3_sets", "Figure 3", "perturbations", "correlation", per=TEST)
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
-    """Draw Figure 3: predicted and observed bias after the removal of each set, a row per set.
-
-    Random sets of the same size share a row.
-    """
+    """Draw Figure 3: predicted and observed bias after removals; random sets of a size share a row."""
     _draw_every_set([setup.only(weat)], stem, random=True)
 
 

@@ -39,10 +39,7 @@ def measure_baselines(
     random_sets: Path,
     correlation: Path,
 ) -> None:
-    """Measure the bias of the baselines and of the PPMI representation, and compare the two.
-
-    The comparison is over `random_tests` random tests of the size of the first test.
-    """
+    """Measure the bias of the baselines and of the PPMI representation, and compare the two."""
     words = read_vocabulary(vocabulary)
     tests = [read_word_sets(path) for path in word_sets]
     write_tsv(out, measure(embeddings, words, tests, permutations, seed))
