@@ -59,7 +59,7 @@ class AnyCase(Mapping):
     def __init__(self, ids: Mapping[str, int], zero: Set[str] = frozenset()) -> None:
         self.exact = ids  # the rows of words in their exact spelling
         self._zero = zero
-        self.recased: dict[str, str] = {}  # requested words in another letter case, by their own
+        self.recased: dict[str, str] = {}  # requested words found in another letter case, and that spelling
         self.undirected: dict[str, None] = {}  # requested words with zero vectors
 
     def __getitem__(self, word: str) -> int:
