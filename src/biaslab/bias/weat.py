@@ -30,8 +30,7 @@ __all__ = [
     "permutation_p_value",
 ]
 
-ROUNDING = 1e-12
-"""Largest error of sums of cosines in 64 bits: values that differ by less are tied."""
+ROUNDING = 1e-12  # largest error of sums of cosines in 64 bits: values that differ by less are tied
 _ROUNDINGS = 8
 """Units in the last place below which a spread of differential associations is rounding error. Each of the
 two vectors of a cosine is rounded by half a unit when written and again when scaled to length one. An

@@ -19,8 +19,7 @@ __all__ = ["WeatIndices", "WordSets", "in_vocabulary", "read_word_sets"]
 
 RESERVED = ("baseline", "random", "ppmi", "perturbation_sets")
 """Reserved names of tests: in names of files and of sets of documents they have another meaning."""
-WEAT = "weat"
-"""The default measure of word sets."""
+WEAT = "weat"  # the default measure of word sets
 
 _Word = Annotated[str, "a word, in quotes where YAML takes it for another", FILLED]
 _Sets = dict[str, Annotated[list[_Word], "words, [nurse, doctor, ...]"]]

@@ -12,8 +12,7 @@ from typing import BinaryIO
 from biaslab.core.errors import InputError, one_line
 from biaslab.core.files import DAMAGED_ZIP
 
-DAMAGED_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
-"""Exceptions that gzip raises for a damaged file."""
+DAMAGED_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)  # exceptions that gzip raises for a damaged file
 
 _CHUNK_BYTES = 2**20
 _GZIP = b"\x1f\x8b"
@@ -32,7 +31,9 @@ def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the bytes of each file of a ``.tar`` or ``.tar.gz``, without writing files."""
     try:
         with open_unpacked(path) as file:
-            stream = _Bounded(file, path, max_bytes)
+            stream = BoundedStream(
+                file, max_bytes, f"{path}: unpacks to more than {max_bytes} bytes; {_REMEDY}"
+            )
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 for member in archive:
                     if not (member.isfile() or member.isdir()) or member.issparse():
@@ -79,15 +80,20 @@ def write_zip(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
             archive.writestr(member, data)
 
 
-class _Bounded:
-    """A stream that raises an error when it yields more than `max_bytes`."""
+class BoundedStream:
+    """A stream that raises InputError with `problem` if more than `max_bytes` are read before a restart."""
 
-    def __init__(self, file: BinaryIO, path: Path, max_bytes: int):
-        self._file, self._path, self._max_bytes, self._left = file, path, max_bytes, max_bytes
+    def __init__(self, stream: BinaryIO, max_bytes: int, problem: str):
+        self._stream, self._max_bytes, self._problem, self._spent = stream, max_bytes, problem, 0
+
+    def restart(self) -> None:
+        """Reset the count of bytes."""
+        self._spent = 0
 
     def read(self, size: int) -> bytes:
-        data = self._file.read(size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise InputError(f"{self._path}: unpacks to more than {self._max_bytes} bytes; {_REMEDY}")
+        """Read at most `size` bytes."""
+        data = self._stream.read(size)
+        self._spent += len(data)
+        if self._spent > self._max_bytes:
+            raise InputError(self._problem)
         return data

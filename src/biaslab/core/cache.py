@@ -7,8 +7,7 @@ from pathlib import Path
 
 from biaslab.core.errors import InputError
 
-VARIABLE = "BIASLAB_CACHE"
-"""The environment variable that replaces the default cache folder."""
+VARIABLE = "BIASLAB_CACHE"  # the environment variable that replaces the default cache folder
 
 
 def cache_folder(name: str) -> Path | None:

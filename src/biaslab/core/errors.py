@@ -4,8 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-LONGEST_WORD, LONGEST_MESSAGE = 300, 2000
-"""Maximum number of printed characters of a word and of a message."""
+LONGEST_WORD, LONGEST_MESSAGE = 300, 2000  # maximum number of printed characters of a word and of a message
 
 _WORDS = re.compile(r"\s+|\S+")
 
@@ -32,11 +31,7 @@ def number_of(n: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a message that is safe to print, whatever user input it contains.
-
-    Control characters become escapes, so that they cannot act on a terminal. Words and messages that are
-    too long are cut and end with "…".
-    """
+    """Return a message without control characters, which act on a terminal, and of limited length."""
     words = (
         word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…" for word in _WORDS.findall(text)
     )

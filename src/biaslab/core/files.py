@@ -21,12 +21,10 @@ from biaslab.core.errors import InputError, suggest
 
 DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError, ValueError)
 """Exceptions of zipfile for an archive that is damaged, encrypted, or packed by an unknown method."""
-MAX_YAML_BYTES = 2**24
-"""Maximum size of a YAML file."""
+MAX_YAML_BYTES = 2**24  # maximum size of a YAML file
 MAX_YAML_VALUES = 10**6
 """Maximum number of values in a YAML file; a value counts once for each reference to it."""
-MAX_LINE_CHARACTERS = 2**24
-"""Maximum length of a line of a table."""
+MAX_LINE_CHARACTERS = 2**24  # maximum length of a line of a table
 CUT = "the last line has no end, so that it may be cut; get the whole file, or end that line"
 """Message for a table whose last field may be truncated."""
 
@@ -34,8 +32,7 @@ csv.field_size_limit(MAX_LINE_CHARACTERS)
 
 _HEAD_BYTES = 4096  # bytes
 _PARTIAL = ".partial"
-_kept: set[tuple[int, int]] = set()
-"""Device and inode number of the files that must not be overwritten."""
+_kept: set[tuple[int, int]] = set()  # device and inode number of the files that must not be overwritten
 
 
 @contextlib.contextmanager
@@ -63,19 +60,6 @@ def _check_target(path: Path) -> int | None:
     return stat.S_IMODE(status.st_mode)
 
 
-def _create(path: Path, mode: int | None) -> tuple[Path, int]:
-    """Create an empty temporary file next to `path`; return its path and its final permissions.
-
-    The permissions are `mode`, or the default of the umask if `mode` is None.
-    """
-    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{_PARTIAL}{path.suffix}")
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    if mode is None:
-        return temporary, stat.S_IMODE(temporary.stat().st_mode)
-    temporary.chmod(mode | stat.S_IWUSR | stat.S_IRUSR)  # the writer reopens it
-    return temporary, mode
-
-
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a temporary path next to `path`; on success flush it to disk and rename it over `path`.
@@ -85,9 +69,12 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """
     path = Path(path)
     mode = _check_target(path)
+    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{_PARTIAL}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary, mode = _create(path, mode)
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        mode = stat.S_IMODE(temporary.stat().st_mode) if mode is None else mode
+        temporary.chmod(mode | stat.S_IWUSR | stat.S_IRUSR)  # the writer reopens it
     except OSError as error:
         raise InputError(
             f"cannot write {path}: {error.strerror}; free space or choose another folder"

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 else:  # import matplotlib only for drawing
     Artist = Axes = Axis = Figure = Any
 
-SINGLE_COLUMN, DOUBLE_COLUMN = 3.35, 6.9
-"""Widths of a paper's single and double column, in inches."""
+SINGLE_COLUMN, DOUBLE_COLUMN = 3.35, 6.9  # widths of a paper's single and double column, in inches
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
     "#0072B2",

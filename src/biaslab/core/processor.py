@@ -18,8 +18,7 @@ from pathlib import Path
 
 from biaslab.core.errors import InputError
 
-VARIABLE = "BIASLAB_CPU"
-"""The environment variable with the target processor of the results."""
+VARIABLE = "BIASLAB_CPU"  # the environment variable with the target processor of the results
 
 TARGET = "x86-64-v3"
 NATIVE = "native"

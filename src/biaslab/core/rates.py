@@ -16,8 +16,7 @@ from biaslab.core.stats import LEVEL
 
 FOUR_FIFTHS = 0.8
 """Minimum ratio to the highest rate in the US guidelines on employee selection (29 CFR 1607.4 D, 1978)."""
-SMALL_SHARE = 0.02
-"""Minimum share of all candidates for a reference group, in the same guidelines."""
+SMALL_SHARE = 0.02  # minimum share of all candidates for a reference group, in the same guidelines
 CLEARLY_BELOW, UNTOLD = "below four fifths", "cannot be told"
 """Verdicts: for a ratio with an interval below four fifths, and for missing values."""
 

@@ -207,10 +207,7 @@ def _fill_entries(annotation: Any, value: Any) -> Any:
 
 
 def validate(annotation: Any, value: Any, name: str = "") -> Any:
-    """Convert a value to the type of an annotation.
-
-    An InputError names the first problem. `name` is the beginning of the message, for example a file.
-    """
+    """Convert a value to the type of an annotation; a message begins with `name`, for example a file."""
     try:
         return TypeAdapter(annotation).validate_python(value, by_alias=True, by_name=False)
     except ValidationError as error:

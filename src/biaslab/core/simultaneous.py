@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from biaslab.core.stats import LEVEL, POWER, SIGNIFICANT
 
-MIN_MEMBERS = 2
-"""Minimum number of rows of a group; smaller groups have no result."""
+MIN_MEMBERS = 2  # minimum number of rows of a group; smaller groups have no result
 
 N_PERMUTATIONS = 999
 _ROUNDING = 1e-9
@@ -67,10 +66,7 @@ def find_largest_difference(
 
 
 def find_least_mean(x: ArrayLike, level: float = LEVEL) -> float:
-    """Return the smallest mean that Student's t detects with a power of 80%; NaN for fewer than two values.
-
-    `x` are values with the assumed variance.
-    """
+    """Return the smallest mean of values with the variance of `x` that Student's t detects (power 80%)."""
     x = np.asarray(x, np.float64)
     n = len(x)
     if n < 2:

@@ -8,20 +8,11 @@ import numpy as np
 import scipy  # imports its submodules lazily
 from numpy.typing import ArrayLike
 
-LEVEL = 0.95
-"""The default confidence level of all intervals."""
-
-TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2
-"""The quantiles that bound the central 95%."""
-
-SIGNIFICANT = 0.05
-"""The family-wise error rate of the tests of a set of groups."""
-
-POWER = 0.8
-"""The power at which a smallest detectable difference is detected."""
-
-N_RESAMPLES = 2000
-"""Number of bootstrap resamples."""
+LEVEL = 0.95  # the default confidence level of all intervals
+TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2  # the quantiles that bound the central 95%
+SIGNIFICANT = 0.05  # the family-wise error rate of the tests of a set of groups
+POWER = 0.8  # the power at which a smallest detectable difference is detected
+N_RESAMPLES = 2000  # number of bootstrap resamples
 
 ROUNDING = 1e-14
 """Sums and differences up to this share of their operands count as rounding errors (about 45 ulp)."""
@@ -39,11 +30,7 @@ class Estimate(NamedTuple):
 
 
 def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
-    """Return Welch's t statistic and its two-sided p-value for the means of two samples.
-
-    t is positive when the mean of `a` is larger. Both are NaN when a sample has fewer than two values or both
-    are constant.
-    """
+    """Return Welch's t statistic, positive if the mean of `a` is larger, and its two-sided p-value."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if len(a) < 2 or len(b) < 2:
         return math.nan, math.nan
@@ -70,10 +57,7 @@ def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
 
 
 def sd_interval(x: ArrayLike) -> tuple[float, float, float]:
-    """Return the sample standard deviation (divisor n - 1) and its confidence interval by chi-square.
-
-    All values are NaN for fewer than two values, and 0 for a constant sample.
-    """
+    """Return the sample standard deviation (divisor n - 1) and its confidence interval by chi-square."""
     x = np.asarray(x, dtype=np.float64)
     if len(x) < 2:
         return math.nan, math.nan, math.nan
@@ -113,10 +97,7 @@ def central_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def mean_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
-    """Return the mean of one sample minus that of another, with Welch's 95% confidence interval.
-
-    All values are NaN if a sample is empty, the bounds also for fewer than two values in a sample.
-    """
+    """Return the mean of one sample minus that of another, with Welch's 95% confidence interval."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if not len(a) or not len(b):
         return Estimate(math.nan)
@@ -124,11 +105,9 @@ def mean_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
 
 
 def percent_change(after: ArrayLike, before: ArrayLike) -> Estimate:
-    """Return the change of a mean in percent of the mean before, with its 95% confidence interval.
+    """Return the change of a mean in percent of the mean before, of independent samples.
 
-    The samples are independent. The interval of ``100 * (mean(after) / mean(before) - 1)`` is by the delta
-    method, with Welch's and Satterthwaite's degrees of freedom. All are NaN if a sample is empty or the mean
-    before is zero except for rounding. The bounds are NaN for fewer than two values in a sample.
+    The 95% interval is by the delta method, with Welch's and Satterthwaite's degrees of freedom.
     """
     after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if not len(after) or not len(before) or is_rounding(before.mean(), np.abs(before).max()):
@@ -142,8 +121,7 @@ def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[st
     """Fit y to x by ordinary least squares; return the columns of a table.
 
     The intervals of r² (the squared Pearson correlation) and slope are percentiles over resampled points,
-    without resamples of constant x or y. All values are NaN for fewer than two points and for constant x. r²
-    and intervals are also NaN for constant y and for two points, which always lie on a line.
+    without resamples of constant x or y.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     slope = intercept = r2 = math.nan
@@ -208,8 +186,7 @@ def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
 def p_value(value: float, low: float, high: float, df: float = math.inf) -> float:
     """Return the two-sided p-value of a number against zero, implied by its interval by Student's t.
 
-    The interval should be symmetric about the number; only half of its width is used. The result is NaN
-    without an interval, and for an interval of zero width.
+    The interval should be symmetric about the number; only half of its width is used.
     """
     half = (high - low) / 2
     if not half > 0:
@@ -221,8 +198,7 @@ def p_value(value: float, low: float, high: float, df: float = math.inf) -> floa
 def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[float]) -> Estimate:
     """Return `value`, a sum of scaled means of independent samples with any variances, and its interval.
 
-    The interval is by Student's t with Welch's and Satterthwaite's degrees of freedom. It is NaN if a sample
-    has fewer than two values, and of zero width if all are constant. The sign of a scale does not matter.
+    The interval is by Student's t with Welch's and Satterthwaite's degrees of freedom.
     """
     if min(map(len, samples)) < 2:
         return Estimate(value)

@@ -12,8 +12,7 @@ import pandas as pd
 from biaslab.core.files import write_text
 from biaslab.core.io import write_tsv
 
-MISSING = "–"
-"""The text of a missing value in a table."""
+MISSING = "–"  # the text of a missing value in a table
 
 NO_INTERVAL = rf" \({MISSING} to {MISSING}\)"
 """Regular expression of the empty interval after a value without interval."""

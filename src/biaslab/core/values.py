@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from biaslab.core.errors import InputError
 
-EXACT_OPTION = "--exact-values"
-"""The command-line option that keeps doubtful values as written."""
+EXACT_OPTION = "--exact-values"  # the command-line option that keeps doubtful values as written
 
 EXACT_HELP = (
     "Keep values as they are written: apart where case, blanks or a final stop alone differ, and values such"

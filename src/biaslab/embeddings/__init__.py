@@ -13,5 +13,4 @@ __all__ = [
     "word2vec",
 ]
 
-BASELINE = "baseline"
-"""Name used as a set of documents to remove, for embeddings of the entire corpus."""
+BASELINE = "baseline"  # name used as a set of documents to remove, for embeddings of the entire corpus

@@ -27,8 +27,7 @@ __all__ = [
     "write",
 ]
 
-RECORDS_SUFFIX = ".bin"
-"""Suffix of the files of `read_records`."""
+RECORDS_SUFFIX = ".bin"  # suffix of the files of `read_records`
 _RECORD = np.dtype([("row", "<i4"), ("column", "<i4"), ("value", "<f8")])
 _ROOM = 1 << 28  # largest number of entries in the rows of one pass: 3 GB of address space, mostly untouched
 

@@ -28,8 +28,7 @@ MIN_WORD_LENGTH, MAX_WORD_LENGTH = 2, 15
 EXCERPT_CHARACTERS = 200
 EXCERPT_WORDS = 25
 TABLE_COLUMNS = ("document", "id", "title", "n_tokens", "excerpt")
-RENAMED = "source_"
-"""Prefix of a metadata key that is also one of `TABLE_COLUMNS`."""
+RENAMED = "source_"  # prefix of a metadata key that is also one of `TABLE_COLUMNS`
 MAX_METADATA_KEYS = 1000
 """Largest number of metadata keys of a corpus; each needs a column with a field per document."""
 

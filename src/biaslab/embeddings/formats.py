@@ -27,11 +27,9 @@ _LONGEST_LINE = 2**22
 _LONGEST_WORD = 2**12
 _MOST_DIMENSIONS = 2**17
 _CHUNK_BYTES = 2**18
-_SAMPLED_LINES = 1000
-"""Rows whose fields are counted if no header announces the dimensions."""
+_SAMPLED_LINES = 1000  # rows whose fields are counted if no header announces the dimensions
 _N_EXAMPLES = 3
-_MOST_DIGITS = 9
-"""Digits that distinguish any two 32-bit numbers."""
+_MOST_DIGITS = 9  # digits that distinguish any two 32-bit numbers
 _FOREIGN = {
     b"\x80": (
         "the file is a pickle of gensim, which is never opened because a pickle can run code; export the"

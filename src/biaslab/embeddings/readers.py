@@ -19,11 +19,11 @@ import pyarrow as pa
 from defusedxml.common import DefusedXmlException, DTDForbidden
 from defusedxml.ElementTree import ParseError, fromstring, iterparse
 
+from biaslab.core.archives import BoundedStream
 from biaslab.core.errors import InputError, number_of, one_line, suggest
 from biaslab.core.files import parse_json_object
 
-MAX_DOCUMENT_BYTES = 64 * 2**20
-"""Largest size of a decompressed document."""
+MAX_DOCUMENT_BYTES = 64 * 2**20  # largest size of a decompressed document
 
 _BUFFER_BYTES = 2**20
 _COMPRESSIONS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
@@ -68,10 +68,7 @@ def read_documents(
 
 
 def read_text(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
-    """Read a UTF-8 file, plain or compressed, with a document per line.
-
-    The id is the number of the line, from 1.
-    """
+    """Read a UTF-8 file with a document per line; the id is the number of the line, from 1."""
     for number, line in _filled_lines(path, say):
         yield Document(str(number), str(number), line)
 
@@ -134,7 +131,7 @@ def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[D
     elsewhere = tuple(f"{namespace}:" for namespace in IGNORED_NAMESPACES)
     n_pages, n_read, n_kept, left_out = 0, 0, 0, Counter()
     with open_stream(path) as stream:
-        for n_pages, page in enumerate(_pages(MeteredStream(stream, path), path), 1):
+        for n_pages, page in enumerate(_pages(_bounded(stream, path), path), 1):
             title = page.findtext("{*}title")
             if page.findtext("{*}ns", "0") != "0" or title.startswith(elsewhere):
                 left_out[_ELSEWHERE] += 1
@@ -166,7 +163,7 @@ def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[D
         say(f"{path}: markup omitted: {n_read - n_kept:,} of {n_read:,} characters of the articles")
 
 
-def _pages(stream: "MeteredStream", path: str | os.PathLike) -> Iterator:
+def _pages(stream: BoundedStream, path: str | os.PathLike) -> Iterator:
     """Yield each ``page`` element, and then release its memory; the root of the dump sets the namespace."""
     from gensim.corpora.wikicorpus import get_namespace
 
@@ -181,7 +178,7 @@ def _pages(stream: "MeteredStream", path: str | os.PathLike) -> Iterator:
                     raise InputError(f"{path}: a page has no title, id or text; give a pages-articles dump")
                 yield element
                 root.clear()
-                stream.start_document()
+                stream.restart()
     except DTDForbidden as error:
         raise InputError(
             f"{path}: the file declares a DOCTYPE and is refused; give a MediaWiki dump, which has none"
@@ -211,11 +208,11 @@ def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iter
     for archive in archives:
         n_others = 0
         with open_stream(archive) as raw:
-            stream = MeteredStream(raw, archive)
+            stream = _bounded(raw, archive)
             try:
                 with tarfile.open(fileobj=stream, mode="r|") as tar:
                     while (member := tar.next()) is not None:
-                        stream.start_document()
+                        stream.restart()
                         _refuse_unsafe(member, archive)
                         n_others += member.isreg() and not member.name.endswith(".xml")
                         if member.isreg() and member.name.endswith(".xml"):
@@ -350,25 +347,10 @@ def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
 
 
-class MeteredStream:
-    """A stream that raises InputError if a document exceeds `MAX_DOCUMENT_BYTES`."""
-
-    def __init__(self, stream: BinaryIO, path: str | os.PathLike):
-        self._stream, self._path, self._spent = stream, path, 0
-
-    def start_document(self) -> None:
-        """Reset the count of bytes."""
-        self._spent = 0
-
-    def read(self, size: int) -> bytes:
-        """Read at most `size` bytes."""
-        data = self._stream.read(size)
-        self._spent += len(data)
-        if self._spent > MAX_DOCUMENT_BYTES:
-            raise InputError(
-                f"{self._path}: a document has more than {MAX_DOCUMENT_BYTES} bytes; remove or split it"
-            )
-        return data
+def _bounded(stream: BinaryIO, path: str | os.PathLike) -> BoundedStream:
+    """Return a stream that refuses a document above `MAX_DOCUMENT_BYTES`; it restarts for each document."""
+    problem = f"{path}: a document has more than {MAX_DOCUMENT_BYTES} bytes; remove or split it"
+    return BoundedStream(stream, MAX_DOCUMENT_BYTES, problem)
 
 
 _READERS = {

@@ -96,10 +96,10 @@ def train_replicates(
     `x` are the counts without the documents of the set. Checkpoints are at least `checkpoint_seconds` apart.
     A killed run resumes from them: ``<stem>.replicate-<n>.checkpoint.npz``.
     """
-    checkpoints = [Path(f"{checkpoint_stem}.replicate-{n}.checkpoint.npz") for n in replicates]
     embeddings = []
     with tqdm(total=len(replicates) * parameters.epochs, desc=set_name, unit="epoch", disable=None) as bar:
-        for replicate, checkpoint in zip(replicates, checkpoints, strict=True):
+        for replicate in replicates:
+            checkpoint = Path(f"{checkpoint_stem}.replicate-{replicate}.checkpoint.npz")
             rng = stream(seed, "train", paired_with or set_name, replicate)
             embeddings.append(
                 train(x, parameters, rng, threads, checkpoint, checkpoint_seconds, lambda: bar.update(1))

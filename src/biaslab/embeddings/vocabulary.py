@@ -17,10 +17,8 @@ from biaslab.core.io import read_npz, read_tsv
 
 __all__ = ["Vocabulary", "read_vocabulary"]
 
-STANFORD_SUFFIX = ".txt"
-"""Suffix of the vocabularies of Stanford's GloVe."""
-WORDS = "words"
-"""Array of an ``.npz`` file with the digest of the words of its ids or rows."""
+STANFORD_SUFFIX = ".txt"  # suffix of the vocabularies of Stanford's GloVe
+WORDS = "words"  # array of an ``.npz`` file with the digest of the words of its ids or rows
 
 
 @dataclass(frozen=True)
@@ -56,43 +54,30 @@ class Vocabulary:
 
 
 class AnyCase(Mapping):
-    """A mapping of words to rows that also finds words in another letter case.
-
-    Attributes
-    ----------
-    recased : dict of str to str
-        Requested words that were found in another letter case, and their spelling in the embedding.
-    undirected : dict of str to None
-        Requested words with zero vectors, which are not in the embedding.
-    """
+    """A mapping of words to rows that also finds words in another letter case."""
 
     def __init__(self, ids: Mapping[str, int], zero: Set[str] = frozenset()) -> None:
-        self._ids = ids
+        self.exact = ids  # the rows of words in their exact spelling
         self._zero = zero
-        self.recased: dict[str, str] = {}
-        self.undirected: dict[str, None] = {}
-
-    @property
-    def exact(self) -> Mapping[str, int]:
-        """The rows of words in their exact spelling."""
-        return self._ids
+        self.recased: dict[str, str] = {}  # requested words found in another letter case, and that spelling
+        self.undirected: dict[str, None] = {}  # requested words with zero vectors
 
     def __getitem__(self, word: str) -> int:
         """Return the row of a word in its own spelling, else in lower case, Capitalized, or upper case."""
         forms = (word, word.lower(), word.capitalize(), word.upper())
-        form = next((form for form in forms if form in self._ids), word)
-        if form not in self._ids and not self._zero.isdisjoint(forms):
+        form = next((form for form in forms if form in self.exact), word)
+        if form not in self.exact and not self._zero.isdisjoint(forms):
             self.undirected[word] = None
-        row = self._ids[form]
+        row = self.exact[form]
         if form != word:
             self.recased[word] = form
         return row
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
+        return iter(self.exact)
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self.exact)
 
 
 def choose_words(words: list[str], counts: np.ndarray, min_count: int) -> tuple[Vocabulary, np.ndarray]:

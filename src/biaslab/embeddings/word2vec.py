@@ -24,8 +24,7 @@ from biaslab.embeddings.vocabulary import WORDS, read_vocabulary
 
 __all__ = ["Word2VecParameters", "train"]
 
-MAX_SENTENCE = 10_000
-"""Words of a sentence that gensim reads; it drops the rest."""
+MAX_SENTENCE = 10_000  # words of a sentence that gensim reads; it drops the rest
 
 
 def train_word2vec(

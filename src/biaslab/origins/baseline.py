@@ -26,8 +26,7 @@ from biaslab.origins.representations.axis import project_words
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 OBSERVED = list(COLUMNS["observed"])
-MAX_CHOICES = 100
-"""Largest number of choices of baselines; if fewer exist, all are used."""
+MAX_CHOICES = 100  # largest number of choices of baselines; if fewer exist, all are used
 
 
 def train_and_measure(

@@ -8,21 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from biaslab.core.errors import InputError
-from biaslab.origins.sets import (
-    BASELINE,
-    PERTURBATION_SETS,
-    by_ppmi,
-    is_by_ppmi,
-    is_random,
-    random_set,
-    targeted_sets,
-)
+from biaslab.origins.sets import BASELINE, by_ppmi, is_by_ppmi, is_random, random_set, targeted_sets
 
-TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
-"""Columns of the table of differential bias: occurrences of the words of each test set in a document."""
-
-SETS = f"{PERTURBATION_SETS}.parquet"
-"""The table of the documents of each set."""
+SETS = "perturbation_sets.parquet"  # the table of the documents of each set
 
 
 class Batch(NamedTuple):

@@ -28,8 +28,7 @@ from biaslab.origins.sets.selection import frame, members
 _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["lds/retrained/batch-B"]
 
 DOCUMENTS, OUTCOME = "documents_sha256", "outcome_sha256"
-BOUND = ("weat", DOCUMENTS, "observed_mean")
-"""Columns of ``lds/removals.tsv`` in the digest `OUTCOME`."""
+BOUND = ("weat", DOCUMENTS, "observed_mean")  # columns of ``lds/removals.tsv`` in the digest `OUTCOME`
 PAIRED_BOUND = ("weat", DOCUMENTS, "seed", "effect_size")
 """Columns of ``lds/paired.tsv`` in the digest `OUTCOME`."""
 

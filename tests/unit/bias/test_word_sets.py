@@ -34,21 +34,10 @@ def write(tmp_path):
     return write
 
 
-SIZES = {"weat1": (8, 8, 8, 8), "weat2": (25, 25, 25, 25)} | {
-    f"caliskan{number}": sizes
-    for number, sizes in enumerate(
-        [
-            *[(25, 25, 25, 25)] * 2,
-            (32, 32, 25, 25),
-            (16, 16, 25, 25),
-            (16, 16, 8, 8),
-            *[(8, 8, 8, 8)] * 3,
-            (6, 6, 7, 7),
-            (8, 8, 8, 8),
-        ],
-        1,
-    )
-}
+EIGHT = ("weat1", "caliskan6", "caliskan7", "caliskan8", "caliskan10")
+SIZES = dict.fromkeys(EIGHT, (8, 8, 8, 8)) | {"caliskan9": (6, 6, 7, 7), "caliskan5": (16, 16, 8, 8)}
+SIZES |= dict.fromkeys(("weat2", "caliskan1", "caliskan2"), (25, 25, 25, 25))
+SIZES |= {"caliskan3": (32, 32, 25, 25), "caliskan4": (16, 16, 25, 25)}
 
 
 @pytest.mark.parametrize("name", SIZES)

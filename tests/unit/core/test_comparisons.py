@@ -1,4 +1,6 @@
-"""Comparisons of several groups: the test against all permutations, false alarms, least differences."""
+"""Comparisons of groups: permutation tests, false alarms, intervals of rates, and least differences."""
+
+import math
 
 import numpy as np
 import pytest
@@ -7,8 +9,68 @@ import scipy.stats
 from numpy.testing import assert_allclose
 
 from biaslab.core.comparisons import GroupTest, compare_groups, pair_level, ratio_intervals
-from biaslab.core.rates import ratio_interval
+from biaslab.core.rates import difference_interval, ratio_interval, verdict
+from biaslab.core.simultaneous import (
+    find_largest_difference,
+    find_least_gap,
+    find_least_mean,
+    find_least_rate,
+)
+from biaslab.core.stats import mean_interval
 from naive import group_comparisons as naive
+
+LIMIT = scipy.stats.chi2.ppf(0.95, 1)
+
+
+@pytest.mark.parametrize(
+    ("x", "m", "y", "k"), [(12, 31, 1, 1), (4, 10, 8, 12), (31, 31, 1, 1), (3, 7, 6, 6), (4, 40, 9, 30)]
+)
+def test_the_interval_is_that_of_a_grid(x, m, y, k):
+    low, high = ratio_interval(x, m, y, k)
+    assert (low, high) == pytest.approx(naive.ratio_interval(x, m, y, k, LIMIT), rel=0.01)
+
+
+def test_a_ratio_lies_in_its_interval_also_where_nobody_was_chosen():
+    hits, n = np.array([0, 0, 1, 12, 25]), np.array([11, 1000, 31, 40, 25])
+    low, high = ratio_interval(hits, n, 109, 343)
+    ratios = hits / n / (109 / 343)
+    assert (low <= ratios).all()
+    assert (ratios <= high).all()
+    assert low[:2].tolist() == [0, 0]
+    assert (low[2:] > 0).all()
+    assert high[1] < high[0]  # more that were not chosen tell more
+
+
+def test_no_candidates_have_no_interval_and_a_rate_of_zero_bounds_no_ratio():
+    assert np.isnan(ratio_interval([0, 3], [0, 5], 2, [4, 0])).all()
+    assert ratio_interval(3, 5, 0, 4)[1] == np.inf
+
+
+def test_higher_levels_and_clusters_make_intervals_wider():
+    low, high = ratio_interval(12, 31, 20, 40)
+    for how in ({"level": 0.99}, {"inflation": 2.0}, {"df": 5}):
+        wide = ratio_interval(12, 31, 20, 40, **how)
+        assert wide[0] < low
+        assert wide[1] > high
+        assert np.isnan(ratio_interval(12, 31, 20, 40, df=0)).all()
+    assert difference_interval(12, 31, 20, 40, 0.99)[0] < difference_interval(12, 31, 20, 40)[0]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "expected"),
+    [
+        (math.nan, 0, math.nan, "cannot be told"),
+        (0.5, math.nan, math.nan, "cannot be told"),
+        (0.9, math.nan, 1.2, "cannot be told"),
+        (math.inf, 0.9, math.inf, "cannot be told"),
+        (0.5, 0.4, 0.7, "below four fifths"),
+        (0.5, 0.2, 0.9, "below four fifths, but the interval reaches them"),
+        (0.9, 0.85, 1.2, "four fifths or more"),
+        (0.9, 0.7, math.inf, "four fifths or more, but the interval reaches below"),
+    ],
+)
+def test_what_is_missing_cannot_be_told(ratio, low, high, expected):
+    assert verdict(ratio, low, high) == expected
 
 
 def made(lists):
@@ -113,3 +175,57 @@ def test_intervals_of_lists_have_the_variance_over_lists():
     assert np.diff(ratio_intervals(apart, n, 1)[0]) > 3 * np.diff(ratio_intervals(alike, n, 1)[0])
     n[1:, 0] = 0
     assert np.isnan(ratio_intervals(np.minimum(alike, n), n, 1)[0]).all()  # a single list has the group
+
+
+N_FILES = 250
+LOW, HIGH = 0.72, 0.88  # three standard errors of 250 files
+
+
+def groups(*sizes):
+    """Return which rows each group has; the first is the reference, which has its own rows."""
+    of_row = np.repeat(np.arange(len(sizes)), sizes)
+    return of_row[:, None] == np.arange(len(sizes))
+
+
+@pytest.mark.parametrize(("sizes", "rate"), [((60, 30, 45), 0.1), ((120, 40, 40, 40), 0.3)])
+def test_a_least_rate_is_told_four_times_in_five(sizes, rate):
+    members, rng = groups(*sizes), np.random.default_rng(1)
+    calm = rng.random(len(members)) < rate
+    critical = find_largest_difference(calm, members[:, 1:], members[:, 0], rng).critical
+    gap = find_least_rate(sizes[1], sizes[0], rate, len(members), critical, 0.0)
+    n_told = 0
+    for _ in range(N_FILES):
+        values = rng.random(len(members)) < np.where(members[:, 1], rate + gap, rate)
+        p_values = find_largest_difference(values, members[:, 1:], members[:, 0], rng).p_values
+        n_told += p_values[0, 0] <= 0.05
+    assert LOW < n_told / N_FILES < HIGH
+
+
+def test_a_least_gap_is_told_four_times_in_five():
+    members, rng = groups(40, 25, 30), np.random.default_rng(2)
+    n_told = 0
+    for _ in range(N_FILES):
+        values = rng.beta(2, 1, len(members))
+        test = find_largest_difference(values, members[:, 1:], members[:, 0], rng)
+        gap = find_least_gap(values[members[:, 1]], values[members[:, 0]], values, test.critical)
+        values = rng.beta(2, 1, len(members)) - gap * members[:, 1]
+        p_values = find_largest_difference(values, members[:, 1:], members[:, 0], rng).p_values
+        n_told += p_values[0, 0] <= 0.05
+    assert LOW < n_told / N_FILES < HIGH
+
+
+@pytest.mark.parametrize("n", [5, 200])
+def test_a_least_mean_is_told_four_times_in_five(n):
+    rng, n_told = np.random.default_rng(3), 0
+    scale = find_least_mean(np.tile([-1.0, 1.0], n)[:n]) / np.tile([-1.0, 1.0], n)[:n].std(ddof=1)
+    for _ in range(N_FILES):
+        low, high = mean_interval(rng.normal(scale, 1, n))
+        n_told += low > 0 or high < 0
+    assert LOW < n_told / N_FILES < HIGH
+
+
+def test_too_few_rows_tell_nothing():
+    assert np.isnan(find_least_gap([0.5], [0.1, 0.4, 0.3], [0.5, 0.1, 0.4, 0.3], 2.0))
+    assert np.isnan(find_least_gap([0.5, 0.5], [0.5, 0.5], [0.5, 0.5, 0.5, 0.5], 2.0))
+    assert np.isnan(find_least_mean([0.5]))
+    assert np.isnan(find_least_rate(2, 3, 0.5, 5, 3.0, 0.0))

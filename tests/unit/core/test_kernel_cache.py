@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,6 +114,23 @@ def run(place, script=RUN, **environment):
     return Result(*json.loads(process.stdout))
 
 
+def write_kernels(place, module, code):
+    imports = "from biaslab.core.jit import kernel, parallel_kernel, prange\n"
+    (place / f"src/biaslab/area/{module}.py").write_text(imports + code)
+
+
+def call(place, module, name, argument, prelude=""):
+    """Return what a kernel returns in a new process, and its hits and misses in the cache."""
+    found = run(place, f"""{prelude}
+import json
+import numpy as np
+from biaslab.area.{module} import {name}
+found, stats = {name}({argument}), {name}.stats
+print(json.dumps([found, [], sum(stats.cache_hits.values()), sum(stats.cache_misses.values())]))
+""")  # fmt: skip
+    return found.bytes, found.hits, found.misses
+
+
 def edit(path, old, new):
     text = path.read_text()
     assert old in text
@@ -173,20 +191,13 @@ def test_fields_of_named_tuples_from_other_files_are_kept_apart(place, argument,
     """Their class may be edited, and no file of kernels with it."""
     path = place / "src/biaslab/area/pair.py"
     path.write_text("import typing\nPair = typing.NamedTuple('Pair', [('a', float), ('b', float)])\n")
-    (place / "src/biaslab/area/_pair_kernels.py").write_text(
-        f"from biaslab.core.jit import kernel\n@kernel\ndef difference(x):\n    return {pair}.a - {pair}.b\n"
-    )
-    script = f"""
-import json
-from biaslab.area._pair_kernels import difference
-from biaslab.area.pair import Pair
-found = difference({argument})
-print(json.dumps([found, [], sum(difference.stats.cache_hits.values()), 0]))
-"""
-    assert run(place, script).bytes == -1.0
-    assert run(place, script).hits == 1
+    write_kernels(place, "_pair_kernels", f"@kernel\ndef difference(x):\n    return {pair}.a - {pair}.b\n")
+    call_difference = partial(call, place, "_pair_kernels", "difference", argument)
+    prelude = "from biaslab.area.pair import Pair"
+    assert call_difference(prelude)[:2] == (-1.0, 0)
+    assert call_difference(prelude)[:2] == (-1.0, 1)
     edit(path, "[('a', float), ('b', float)]", "[('b', float), ('a', float)]")
-    assert run(place, script).bytes == 1.0
+    assert call_difference(prelude)[0] == 1.0
 
 
 @pytest.mark.slow
@@ -218,24 +229,20 @@ def _link(place):
     (place / "cache/kernels").symlink_to(place / "elsewhere")
 
 
-def _nothing(place):
-    (place / "a file").touch()
-
-
 UNUSABLE = {
     "damaged": (_damage, ""),
     "files that others can write": (_open_files, ""),
     "a folder that others can write": (lambda place: (place / "cache/kernels").chmod(0o770), ""),
     "a link": (_link, ""),
-    "somebody else's": (_nothing, "import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid"),
-    "of another numba": (_nothing, "import numba.core.compiler as c; del c.CompileResult._rebuild"),
-    "no home": (_nothing, "import os; os.environ |= dict(HOME='none', BIASLAB_CACHE='', XDG_CACHE_HOME='')"),
+    "somebody else's": (files, "import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid"),
+    "of another numba": (files, "import numba.core.compiler as c; del c.CompileResult._rebuild"),
+    "no home": (files, "import os; os.environ |= dict(HOME='none', BIASLAB_CACHE='', XDG_CACHE_HOME='')"),
     "no space": (
         lambda place: shutil.rmtree(place / "cache"),
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))",
     ),
 }
-"""What makes a cache unusable: something done to it, or to the process."""
+"""What makes a cache unusable: something done to it (`files` does nothing), or to the process."""
 
 
 @pytest.mark.slow
@@ -281,17 +288,8 @@ def test_nobody_else_can_read_or_write_the_kernels(template):
 
 def test_kernel_outside_the_modules_of_kernels_is_not_kept(place):
     """Nothing would tell that it was edited."""
-    script = """
-import json
-from biaslab.core.jit import kernel
-import biaslab.area.other as other
-print(json.dumps(["", [], other.three(1), sum(other.three.stats.cache_misses.values())]))
-"""
-    (place / "src/biaslab/area/other.py").write_text(
-        "from biaslab.core.jit import kernel\n@kernel\ndef three(x):\n    return x * 3\n"
-    )
-    for _ in range(2):
-        assert run(place, script).misses == 1
+    write_kernels(place, "other", "@kernel\ndef three(x):\n    return x * 3\n")
+    assert [call(place, "other", "three", "1") for _ in range(2)] == [(3, 0, 1)] * 2
     assert len(files(place)) == N_OVERLOADS
 
 
@@ -305,12 +303,7 @@ def test_callers_are_compiled_alike_where_their_callee_was_loaded(place, cold):
     assert (warm.bytes, warm.misses) == (cold.bytes, 0)
 
 
-@pytest.mark.slow
-def test_kernels_that_need_threads_are_loaded_before_any_is_started(place):
-    (place / "src/biaslab/area/_mean_kernels.py").write_text(
-        """
-from biaslab.core.jit import kernel, parallel_kernel, prange
-
+MEAN = """
 @parallel_kernel
 def total(x):
     sum = 0.0
@@ -322,21 +315,16 @@ def total(x):
 def mean(x):
     return total(x) / x.size
 """
-    )
-    script = """
-import json
-import numpy as np
-from biaslab.area import _mean_kernels as kernels
-found, stats = kernels.%s(np.arange(6.0)), kernels.%s.stats
-print(json.dumps([found, [], sum(stats.cache_hits.values()), sum(stats.cache_misses.values())]))
-"""
 
-    def call(name):
-        found = run(place, script % (name, name))
-        return found.bytes, found.hits
 
-    assert [call("total"), call("total")] == [(15.0, 0), (15.0, 1)]
-    assert [call("mean"), call("mean")] == [(2.5, 0), (2.5, 1)], "compiled where its callee was loaded"
+@pytest.mark.slow
+def test_kernels_that_need_threads_are_loaded_before_any_is_started(place):
+    write_kernels(place, "_mean_kernels", MEAN)
+    for name, value in (("total", 15.0), ("mean", 2.5)):  # the second is compiled where its callee was loaded
+        assert [call(place, "_mean_kernels", name, "np.arange(6.0)")[:2] for _ in range(2)] == [
+            (value, 0),
+            (value, 1),
+        ]
 
 
 NETWORKS = """

@@ -1,8 +1,12 @@
+"""Figures: their files and style, and colours as people see them who lack the cones for red or green."""
+
+import itertools
 import os
 import subprocess
 import sys
 from datetime import date
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -76,3 +80,66 @@ def test_a_figure_that_cannot_be_written_is_reported_and_leaves_nothing(tmp_path
     with pytest.raises(InputError, match="cannot write"):
         draw(tmp_path / "file" / "figure")
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+# Machado, Oliveira and Fernandes 2009, Table 1: linear RGB as it is seen without these cones.
+SEEN = {
+    "with all cones": np.eye(3),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+}
+XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
+WHITE = np.array([0.95047, 1.0, 1.08883])  # D65
+COLOURS = (*plotting.SERIES, plotting.GREY)
+"""What series are drawn in; the lighter greys are for what is context."""
+LEAST = 15.0
+"""Of CIELAB: far more than the 2.3 that one just notices side by side; small marks lie apart."""
+
+
+def lab(colour: str, seen: np.ndarray) -> np.ndarray:
+    value = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    ratio = XYZ @ np.clip(seen @ linear, 0, 1) / WHITE
+    f = np.where(ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio / (3 * (6 / 29) ** 2) + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def smallest(colours: tuple[str, ...], seen: np.ndarray) -> float:
+    places = [lab(colour, seen) for colour in colours]
+    return min(float(np.linalg.norm(a - b)) for a, b in itertools.combinations(places, 2))
+
+
+def test_white_and_black_are_where_cielab_has_them():
+    assert lab("#FFFFFF", np.eye(3)) == pytest.approx([100, 0, 0], abs=0.02)
+    assert lab("#000000", np.eye(3)) == pytest.approx([0, 0, 0], abs=1e-9)
+    assert lab("#FF0000", np.eye(3)) == pytest.approx([53.24, 80.09, 67.20], abs=0.02)
+
+
+@pytest.mark.parametrize("kind", SEEN)
+def test_any_two_series_can_be_told_apart(kind):
+    assert smallest(COLOURS, SEEN[kind]) > LEAST
+
+
+def test_a_middle_grey_would_be_taken_for_green():
+    before = (*plotting.SERIES, "#808080")
+    assert smallest(before, SEEN["with all cones"]) > LEAST
+    assert smallest(before, SEEN["deuteranopia"]) == pytest.approx(9.6, abs=0.1)
+    assert smallest(COLOURS, SEEN["deuteranopia"]) == pytest.approx(17.0, abs=0.1)

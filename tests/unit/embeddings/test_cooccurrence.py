@@ -1,3 +1,5 @@
+"""Co-occurrences, and the PPMI rows of them."""
+
 from fractions import Fraction
 
 import numpy as np
@@ -5,9 +7,11 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import coo_matrix, csr_array
 
 from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
+from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.embeddings.retraining import without_documents
 from naive import embeddings as naive
 
@@ -74,21 +78,6 @@ def test_file_round_trip(tmp_path):
     assert (again.unit, again.window) == (60, 5)
 
 
-def test_what_cannot_be_counted_or_subtracted_is_refused():
-    tokens, offsets, n_words = random_corpus(seed=1)
-    x = cooccurrence.count(tokens, offsets, n_words, 8)
-    with pytest.raises(InputError, match="window: 0"):
-        cooccurrence.count(tokens, offsets, n_words, 0)
-    with pytest.raises(InputError, match="outside the vocabulary of 3 words"):
-        cooccurrence.count(tokens, offsets, 3, 8)
-    with pytest.raises(InputError, match="is not in the corpus"):
-        without_documents(x, tokens, offsets, np.array([len(offsets)]))
-    with pytest.raises(InputError, match="not part of this corpus"):
-        cooccurrence.subtract(x, cooccurrence.count(*random_corpus(seed=2), 8))
-    with pytest.raises(InputError, match="another vocabulary or window"):
-        cooccurrence.subtract(x, cooccurrence.count(tokens, offsets, n_words, 7))
-
-
 def test_texts_are_counted_as_their_word_ids_are():
     texts = [["b", "a", "b", "rare"], [], ["a", "b", "c", "a"]]
     x, vocabulary = cooccurrence.count_texts(iter(texts), window=2, min_count=2)
@@ -97,45 +86,73 @@ def test_texts_are_counted_as_their_word_ids_are():
     assert same(x, cooccurrence.count(*flat([[1, 0, 1], [], [0, 1, 0]]), 2, 2))
 
 
-@pytest.mark.parametrize(
-    ("texts", "problem"),
-    [
-        ([["a"], "a b"], "text 2 is a string; give a list of its words"),
-        ([["a", "b"]], "no word occurs 2 times"),
-        ([], "no word occurs 2 times"),
-    ],
-)
-def test_texts_that_cannot_be_counted_are_refused(texts, problem):
-    with pytest.raises(InputError, match=problem):
-        cooccurrence.count_texts(texts, window=2, min_count=2)
-
-
 def test_a_sparse_matrix_becomes_counts():
     places = [0, 0, 1, 2, 2], [2, 1, 1, 1, 1]  # out of order, a zero, one twice
-    matrix = scipy.sparse.coo_matrix(([2.0, 1.0, 0.0, 3.0, 1.0], places), shape=(3, 3))
+    matrix = coo_matrix(([2.0, 1.0, 0.0, 3.0, 1.0], places), shape=(3, 3))
     x = cooccurrence.from_sparse(matrix)
     assert as_dict(x) == {(0, 1): 1, (0, 2): 2, (2, 1): 4}
     assert (x.counts.dtype, x.indices.dtype, x.indptr.dtype) == (np.int64, np.int32, np.int64)
     assert matrix.nnz == 5  # the user's is left as it is
 
 
+FRACTIONS = cooccurrence.from_sparse(csr_array([[0, 0.1], [0.5, 0]]))
+
+
 def test_fractions_of_a_sparse_matrix_are_kept():
-    x = cooccurrence.from_sparse(scipy.sparse.csr_array([[0, 0.1], [0.5, 0]]))
-    assert x.counts.tolist() == [0.1, 0.5]
-    with pytest.raises(InputError, match="fractional counts cannot be subtracted exactly"):
-        cooccurrence.subtract(x, x)
+    assert FRACTIONS.counts.tolist() == [0.1, 0.5]
+
+
+def counted(seed=1, window=8):
+    return cooccurrence.count(*random_corpus(seed=seed), window)
 
 
 @pytest.mark.parametrize(
-    ("matrix", "problem"),
+    ("refuse", "problem"),
     [
-        (np.eye(2), "a ndarray is not a sparse matrix"),
-        (scipy.sparse.csr_array(np.ones((2, 3))), r"the matrix of shape \(2, 3\) is not square"),
-        (scipy.sparse.csr_array([[0, -1], [1, 0]]), "negative or non-finite"),
-        (scipy.sparse.csr_array([[0, np.nan], [1, 0]]), "negative or non-finite"),
-        (scipy.sparse.csr_array([[0, 1j], [1, 0]]), "negative or non-finite"),
+        (lambda: counted(window=0), "window: 0"),
+        (lambda: cooccurrence.count(*random_corpus()[:2], 3, 8), "outside the vocabulary of 3 words"),
+        (lambda: without_documents(counted(), *random_corpus()[:2], np.array([99])), "is not in the corpus"),
+        (lambda: cooccurrence.subtract(counted(), counted(seed=2)), "not part of this corpus"),
+        (lambda: cooccurrence.subtract(counted(), counted(window=7)), "another vocabulary or window"),
+        (lambda: cooccurrence.subtract(FRACTIONS, FRACTIONS), "fractional counts cannot be subtracted"),
+        (
+            lambda: cooccurrence.count_texts([["a"], "a b"], 2, 2),
+            "text 2 is a string; give a list of its words",
+        ),
+        (lambda: cooccurrence.count_texts([["a", "b"]], 2, 2), "no word occurs 2 times"),
+        (lambda: cooccurrence.count_texts([], 2, 2), "no word occurs 2 times"),
+        (lambda: cooccurrence.from_sparse(np.eye(2)), "a ndarray is not a sparse matrix"),
+        (lambda: cooccurrence.from_sparse(csr_array(np.ones((2, 3)))), r"of shape \(2, 3\) is not square"),
+        (lambda: cooccurrence.from_sparse(csr_array([[0, -1], [1, 0]])), "negative or non-finite"),
+        (lambda: cooccurrence.from_sparse(csr_array([[0, np.nan], [1, 0]])), "negative or non-finite"),
+        (lambda: cooccurrence.from_sparse(csr_array([[0, 1j], [1, 0]])), "negative or non-finite"),
     ],
 )
-def test_a_matrix_that_holds_no_counts_is_refused(matrix, problem):
+def test_what_cannot_be_counted_subtracted_or_imported_is_refused(refuse, problem):
     with pytest.raises(InputError, match=problem):
-        cooccurrence.from_sparse(matrix)
+        refuse()
+
+
+def test_rows_are_those_of_the_definition():
+    rng = np.random.default_rng(2)
+    documents = [rng.integers(0, 12, 30).tolist() for _ in range(4)]
+    offsets = np.arange(5, dtype=np.int64) * 30
+    x = cooccurrence.count(np.concatenate(documents).astype(np.int32), offsets, 14, 5)
+    sums, words = row_sums(x), np.array([2, 9, 13])
+    assert sums[12:].tolist() == [0, 0]  # words that never occur
+    rows = ppmi_rows(x, words, sums)
+    np.testing.assert_allclose(rows.toarray(), naive.ppmi(documents, 14, 5)[words], rtol=0, atol=1e-13)
+    assert (rows.data > 0).all()
+
+
+def test_fractions_have_the_rows_of_the_whole_numbers_that_they_are_tenths_of():
+    whole = scipy.sparse.csr_array([[0, 3, 1], [3, 0, 0], [1, 0, 2]])
+    tenths, wholes = (cooccurrence.from_sparse(matrix) for matrix in (whole / 10, whole))
+    words = np.arange(3)
+    rows = [ppmi_rows(x, words, row_sums(x)).toarray() for x in (tenths, wholes)]
+    np.testing.assert_allclose(*rows, rtol=0, atol=1e-13)
+
+
+def test_an_empty_corpus_has_empty_rows():
+    x = cooccurrence.count(np.empty(0, np.int32), np.zeros(2, np.int64), 3, 5)
+    assert ppmi_rows(x, np.array([0, 2]), row_sums(x)).nnz == 0

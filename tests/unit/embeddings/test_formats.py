@@ -38,6 +38,7 @@ def test_reading_returns_what_was_written(tmp_path_factory, format, data):
         np.testing.assert_array_equal(read_vectors, vectors)
 
 
+@pytest.mark.parametrize("names", [WORDS, ["a\u00a0b", "c\u2028", "\u3000", "d\te"]], ids=["words", "spaces"])
 @pytest.mark.parametrize(
     ("format", "written", "read"),
     [
@@ -46,15 +47,16 @@ def test_reading_returns_what_was_written(tmp_path_factory, format, data):
         ("glove", {"write_header": False}, {"no_header": True}),
     ],
 )
-def test_gensim_reads_what_is_written_and_writes_what_is_read(tmp_path, format, written, read):
+def test_gensim_reads_what_is_written_and_writes_what_is_read(tmp_path, names, format, written, read):
+    """Some published embeddings have words with other white space."""
     path = tmp_path / "vectors"
-    write_embedding(path, WORDS, VECTORS, format)
+    write_embedding(path, names, VECTORS, format)
     keyed = KeyedVectors.load_word2vec_format(str(path), **read)
-    assert keyed.index_to_key == WORDS
+    assert keyed.index_to_key == names == read_embedding(path, format)[0]
     np.testing.assert_array_equal(keyed.vectors, VECTORS)
     keyed.save_word2vec_format(str(path), **written)
-    names, vectors = read_embedding(path)
-    assert names == WORDS
+    read_names, vectors = read_embedding(path)
+    assert read_names == names
     np.testing.assert_array_equal(vectors, VECTORS)
 
 
@@ -104,6 +106,7 @@ def rows_of(announced, names):
 
 BLANKS = "the word of 3 rows contains blanks"
 REPEATED = "3 rows repeat a word of an earlier row ('word7', 'word3'); the first"
+MARK = "the byte order mark at the beginning is ignored"
 MORE, LESS = (f"line 1 announces {n} words and the file has 1,000" for n in ("1,700", "300"))
 
 
@@ -120,6 +123,8 @@ MORE, LESS = (f"line 1 announces {n} words and the file has 1,000" for n in ("1,
         (lines_of(NAMES, " \t "), NAMES, []),
         ([f"{line}  " for line in lines_of(NAMES)], NAMES, []),
         ([line.replace(" ", "\t", 1) for line in lines_of(NAMES)], NAMES, []),
+        (["\ufeff" + lines_of(NAMES)[0], *lines_of(NAMES)[1:]], NAMES, [MARK]),
+        ([f"\ufeff{ROWS} 8", *lines_of(NAMES)], NAMES, [MARK]),
         (rows_of(ROWS + 700, NAMES), NAMES, [MORE]),
         (rows_of(ROWS - 700, NAMES), NAMES, [LESS]),
         (rows_of(ROWS, TWICE), TWICE, [REPEATED]),
@@ -243,18 +248,6 @@ def test_what_no_format_holds_is_refused(tmp_path, names, format, problem):
         read_embedding(tmp_path, "glov")
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_words_may_hold_other_white_space(tmp_path, format):
-    """Some published embeddings have such words; whatever is read can be written again."""
-    names = ["a\u00a0b", "c\u2028", "\u3000", "d\te"]
-    write_embedding(tmp_path / "vectors", names, VECTORS, format)
-    read_names, read_vectors = read_embedding(tmp_path / "vectors", format)
-    assert read_names == names
-    np.testing.assert_array_equal(read_vectors, VECTORS)
-    options = {"binary": format == "word2vec-binary", "no_header": format == "glove"}
-    assert KeyedVectors.load_word2vec_format(str(tmp_path / "vectors"), **options).index_to_key == names
-
-
 def attempt(path, format):
     try:
         return read_embedding(path, format, say=lambda line: None)
@@ -307,17 +300,6 @@ def test_words_and_vectors_may_cross_the_blocks_a_binary_file_is_read_in(tmp_pat
     read_names, read_vectors = read_embedding(tmp_path / "vectors")
     assert read_names == names
     np.testing.assert_array_equal(read_vectors, vectors)
-
-
-@pytest.mark.parametrize("header", ["", "2 3\n"])
-def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path, header):
-    path = tmp_path / "vectors.txt"
-    path.write_text(f"{header}the 1 2 3\nof 4 5 6\n", encoding="utf-8-sig")
-    heard = []
-    words, vectors = read_embedding(path, say=heard.append)
-    assert words == ["the", "of"]
-    assert vectors.tolist() == [[1, 2, 3], [4, 5, 6]]
-    assert heard == [f"{path}: the byte order mark at the beginning is ignored"]
 
 
 @pytest.mark.parametrize("header", ["", "3 2\n"])

@@ -75,20 +75,16 @@ def test_a_document_that_fades_changes_what_is_measured_as_predicted():
 
 
 def test_it_is_the_very_training_and_memory_and_threads_change_no_bit():
-    x = small_x()
-    few, many = differentiate(x, memory=0.0, threads=2), differentiate(x, memory=100.0)
+    x, epochs = small_x(), []
+    few = differentiate(x, memory=0.0, threads=2)
+    many = differentiate(x, memory=100.0, progress=lambda: epochs.append(1))
+    assert len(epochs) == PARAMETERS.epochs
     trained = train(x, PARAMETERS, stream(3))
     for name in ("W", "U", "b", "c"):
         np.testing.assert_array_equal(getattr(many.embedding, name), getattr(trained, name))
     for name in ("by_weight", "by_product"):
         np.testing.assert_array_equal(getattr(few, name), getattr(many, name))
     assert many.trained <= 3 < few.trained
-
-
-def test_epochs_that_are_gone_back_are_reported():
-    called = []
-    differentiate(small_x(n_words=6), progress=lambda: called.append(1))
-    assert len(called) == PARAMETERS.epochs
 
 
 @pytest.mark.parametrize("slots", [0, 1, 2, 5, 50])

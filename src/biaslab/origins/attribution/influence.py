@@ -182,8 +182,7 @@ def differential_bias(
 
     `embedding` has ``W``, ``U`` (V, D) and ``b``, ``c`` (V,), the parameters of Eq. 1, of any float dtype.
     `damping` is added to the diagonal of every Hessian (0 in the paper). `words` is the vocabulary, for error
-    messages. The result does not depend on `threads`. All values are NaN if B is an undefined effect size:
-    all targets are equally near to both attribute sets.
+    messages. The result does not depend on `threads`.
     """
     from biaslab.core.jit import set_threads
 
@@ -200,10 +199,7 @@ def differential_bias(
 def by_effect_size(
     removals: "Removals", loss: "Loss", words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, by compiled code.
-
-    `words` (m,) are the ids of the words of the test, `vectors` (V, D) the word vectors.
-    """
+    """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, by compiled code."""
     from biaslab.origins.attribution import _kernels
 
     values = np.empty((removals.n_units, len(_kernels.ESTIMATORS)))

@@ -50,7 +50,6 @@ def differential_bias(
     """Return B - B~ (Equation 5) in the PPMI representation for the removal of every single document.
 
     NaN if the effect size without the document is undefined, because a word of the test has a zero row.
-    The result does not depend on `threads`.
     """
     from biaslab.core.jit import set_threads
     from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
@@ -83,8 +82,7 @@ def measure_sets(
 ) -> pd.DataFrame:
     """Measure bias tests in PPMI of the corpus without each set of documents, exactly: ``ppmi/sets.tsv``.
 
-    The first set is `BASELINE`. NaN if a word of the test loses its entire row. The result does not depend on
-    `threads`.
+    The first set is `BASELINE`. NaN if a word of the test loses its entire row.
     """
     rows = [(BASELINE, weat.name, ppmi_effect_size(x, row_sums(x), weat)) for weat in weats]
     for name, documents in tqdm(sets.items(), desc="PPMI", unit="set", disable=None):

@@ -12,25 +12,14 @@ from biaslab.origins.sets import PPMI, RANDOM
 class Attribution:
     """A method to estimate B(w) - B(w~) (Equation 5 of Brunet et al. 2019).
 
-    Attributes
-    ----------
-    name : str
-        Name in tables and figures, and prefix of column names.
-    about : str
-        Description as a predicate: ``f"{name} {about}"`` is a sentence.
-    colour : str
-        Colour in figures, from `biaslab.core.plotting`.
-    table : str
-        Folder of the tables, one for each test, with the estimates of every document.
-    per_baseline : bool
-        Whether each baseline has its own estimates, in columns ``NAME_seedK``, in addition to ``NAME_mean``.
-        An attribution without baselines has one column; an undefined value means no change by the removal.
+    Each baseline has its own estimates, in columns ``NAME_seedK`` in addition to ``NAME_mean``. Without
+    `per_baseline`, there is one column; an undefined value means no change by the removal.
     """
 
-    name: str
-    about: str
-    colour: str
-    table: str = "differential_bias"
+    name: str  # in tables and figures, and prefix of column names
+    about: str  # f"{name} {about}" is a sentence
+    colour: str  # in figures, from `biaslab.core.plotting`
+    table: str = "differential_bias"  # folder of the tables, one for each test
     per_baseline: bool = True
 
 
@@ -48,8 +37,7 @@ UNROLLED = "unrolled"
 ESTIMATED = tuple(a for a in ATTRIBUTIONS if a.per_baseline)
 """Attributions of trained embeddings, in ``differential_bias/TEST.parquet`` and ``predictions.tsv``."""
 
-ESTIMATORS = tuple(a.name for a in ESTIMATED)
-"""Names of `ESTIMATED`."""
+ESTIMATORS = tuple(a.name for a in ESTIMATED)  # names of `ESTIMATED`
 
 RANKINGS = (*(a.name for a in ATTRIBUTIONS), RANDOM)
 """Rankings of the documents to remove to flip the sign of a test, the null ranking last."""
@@ -57,5 +45,4 @@ RANKINGS = (*(a.name for a in ATTRIBUTIONS), RANDOM)
 TABLES = tuple(dict.fromkeys(a.table for a in ATTRIBUTIONS))
 """Folders of the tables, one for each test, with the estimates of every document."""
 
-BY_SEED = "by_seed"
-"""Folder inside `TABLES` of the tables with the estimates of each baseline."""
+BY_SEED = "by_seed"  # folder inside `TABLES` of the tables with the estimates of each baseline

@@ -19,8 +19,7 @@ from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.sets import PPMI
 from biaslab.origins.sets.selection import COLUMNS, members
 
-_OWN = {PPMI: ppmi_scan, UNROLLED: unrolled}
-"""Attributions with their own module."""
+_OWN = {PPMI: ppmi_scan, UNROLLED: unrolled}  # attributions with their own module
 
 
 def attribute_documents(

@@ -32,14 +32,7 @@ from biaslab.origins.checks.brittleness import candidates
 from biaslab.origins.checks.lds import mask, reliability_of_means
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.sets import RANDOM, flip_set
-from biaslab.origins.subsets import (
-    BOUND,
-    DOCUMENTS,
-    OUTCOME,
-    PAIRED_BOUND,
-    check_outcomes,
-    retrain,
-)
+from biaslab.origins.subsets import BOUND, DOCUMENTS, OUTCOME, PAIRED_BOUND, check_outcomes, retrain
 
 YOURS, LENGTH = "yours", "length"
 """Names in tables of the user's scores, and of the scores by document length."""
@@ -265,8 +258,7 @@ def leave_out(
 ) -> pd.DataFrame:
     """Train without the first documents of a ranking; return the bias, with that of the run's rankings.
 
-    The numbers of documents are those that the run removed for its attributions and for random rankings
-    (`biaslab.origins.checks.brittleness`). Checkpoints of trainings are in the folder of `out`.
+    The numbers of documents are those that the run removed (`biaslab.origins.checks.brittleness`).
     """
     before = read_tsv(results / "baseline.tsv", ("weat", "effect_size"))
     bias = float(before[before["weat"] == weat]["effect_size"].mean())
@@ -282,14 +274,13 @@ def leave_out(
     words, *counted = read_counted(
         results / "cooccurrence.npz", results / "corpus.npz", results / "vocabulary.tsv"
     )
-    retrained = retrain(
-        *counted, {flip_set(weat, name, size): np.sort(ranked[:size]) for size in sizes},
-        read_tests([retraining.word_sets], words.ids), retraining.parameters, retraining.trainings, seed, out,
-        60 * Checkpoints.checkpoint_minutes, retraining.threads,
-    )  # fmt: skip
+    sets = {flip_set(weat, name, size): np.sort(ranked[:size]) for size in sizes}
+    tests, pause = read_tests([retraining.word_sets], words.ids), 60 * Checkpoints.checkpoint_minutes
+    training = retraining.parameters, retraining.trainings, seed, out, pause, retraining.threads
+    retrained = retrain(*counted, sets, tests, *training)
     rows = []
-    for size in sizes:
-        after = retrained[retrained["set"] == flip_set(weat, name, size)]["effect_size"]
+    for size, set_name in zip(sizes, sets, strict=True):
+        after = retrained[retrained["set"] == set_name]["effect_size"]
         rows.append([name, size, len(after), after.mean(), *mean_interval(after)])
     columns = ["attribution", "n_removed", "n", "value", "ci_low", "ci_high"]
     old = ["estimator", "size", "n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_high"]

@@ -17,7 +17,8 @@ from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
-from biaslab.core.stats import LEVEL, mean_interval
+from biaslab.core.simultaneous import level_of_each
+from biaslab.core.stats import mean_interval
 from biaslab.core.tables import text_columns
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.cooccurrence import count_corpus
@@ -200,7 +201,7 @@ def _with_intervals(out: Path, test: str, ends: pd.DataFrame) -> pd.DataFrame:
     """
     estimates = seed_values(read_parquet(out / f"differential_bias/{BY_SEED}/{test}.parquet"), ESTIMATOR)
     by_document = estimates[:, ends["document"]].T
-    level = 1 - (1 - LEVEL) / estimates.shape[1]
+    level = level_of_each(estimates.shape[1])
     intervals = np.array([mean_interval(values, level) for values in by_document]).reshape(-1, 2)
     table = ends[["document", "id", "title", "effect", "rank", "page"]]
     return table.assign(fall=by_document.mean(axis=1), fall_low=intervals[:, 0], fall_high=intervals[:, 1])

@@ -26,8 +26,7 @@ from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import LOWERS, RAISES
 from biaslab.run.area import Unit
 
-TESTS = "tests"
-"""Folder with the word sets of the tests in the output of ``biaslab origins attribute``."""
+TESTS = "tests"  # folder with the word sets of the tests in the output of ``biaslab origins attribute``
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,9 @@ from biaslab.run.commands.terminal import plain_console, plain_table
 
 TEMPLATE = Path(__file__).parent / "context.html.j2"
 
-LEVELS = 5
-"""Number of shades of each colour."""
-
-N_PAIRS = 20
-"""Number of co-occurrences on a page."""
-
-N_PRINTED = 15
-"""Number of co-occurrences on a terminal."""
+LEVELS = 5  # number of shades of each colour
+N_PAIRS = 20  # number of co-occurrences on a page
+N_PRINTED = 15  # number of co-occurrences on a terminal
 
 
 class Token(NamedTuple):

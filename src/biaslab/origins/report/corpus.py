@@ -15,8 +15,7 @@ from biaslab.origins.report.results import Setup, pairs, percent_scale
 from biaslab.origins.sets import BASELINE, LOWERS, RAISES
 from biaslab.run.area import TEST, figure, table
 
-N_INFLUENTIAL = 25
-"""Number of documents listed at each end of the differential bias."""
+N_INFLUENTIAL = 25  # number of documents listed at each end of the differential bias
 
 _ROLES = dict.fromkeys("ST", "Target sets") | dict.fromkeys("AB", "Attribute sets")
 _WORDS_NOTE = "A word is lost when it is not in the vocabulary of a setup; the test is measured without it."
@@ -145,12 +144,8 @@ def influential_documents(setup: Setup, weat: str) -> Table:
         "ID": "{id}",
         "Excerpt": "{excerpt}",
     }
-    return Table(
-        data,
-        text_columns(data, templates),
-        f"Documents with the most influence on the bias ({setup.name}, {weat})",
-        _DOCUMENTS_NOTE,
-    )
+    title = f"Documents with the most influence on the bias ({setup.name}, {weat})"
+    return Table(data, text_columns(data, templates), title, _DOCUMENTS_NOTE)
 
 
 def _tests(setups: Sequence[Setup]) -> dict[str, WordSets]:
@@ -215,8 +210,7 @@ def gradient_table(setup: Setup, weat: str) -> Table:
     return Table(data, text_columns(data, templates), title, _GRADIENT_NOTE)
 
 
-N_BINS = 60
-"""Number of bins of a histogram; one bin is centred on zero."""
+N_BINS = 60  # number of bins of a histogram; one bin is centred on zero
 
 _HEIGHT = 1.9  # inches
 

@@ -18,14 +18,9 @@ KIND_COLOURS = {DECREASE: plot.VERMILION, RANDOM: plot.GREY, INCREASE: plot.BLUE
 EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items()}
 """Colours of the documents at either end of a ranking."""
 
-COLOURS = {a.name: getattr(plot, a.colour) for a in ATTRIBUTIONS}
-"""Colours of attributions."""
-
-LABELS = {a.name: a.name for a in ATTRIBUTIONS} | {PPMI: "PPMI"}
-"""Labels of attributions."""
-
-TITLE_WIDTH = 45
-"""Characters per line of a panel title."""
+COLOURS = {a.name: getattr(plot, a.colour) for a in ATTRIBUTIONS}  # colours of attributions
+LABELS = {a.name: a.name for a in ATTRIBUTIONS} | {PPMI: "PPMI"}  # labels of attributions
+TITLE_WIDTH = 45  # characters per line of a panel title
 
 _KIND_ORDER = {kind: place for place, kind in enumerate(DOCUMENTS)}
 
@@ -34,10 +29,7 @@ _KIND_ORDER = {kind: place for place, kind in enumerate(DOCUMENTS)}
 def grid(
     setups: Sequence[Setup], heights: Sequence[float], title_width: int = TITLE_WIDTH
 ) -> Iterator[tuple[plot.Figure, list[tuple[Setup, str, plot.Axes]]]]:
-    """Yield a figure with a row per setup and a column per test, and its panels; row heights in inches.
-
-    Titles wrap at `title_width` characters.
-    """
+    """Yield a figure with a row per setup and a column per test, and its panels; row heights in inches."""
     titles = {weat: setup.title(weat) for setup, weat in pairs(setups)}
     with plot.figure(plot.SINGLE_COLUMN * len(titles), sum(heights) + 0.3) as fig:
         axes = fig.subplots(len(setups), len(titles), squeeze=False, height_ratios=heights)

@@ -9,11 +9,8 @@ from biaslab.bias.word_sets import WordSets, in_words, read_word_sets
 from biaslab.core.errors import InputError, suggest
 from biaslab.run.plan.reports import Results
 
-METADATA_COLUMNS = ("year", "section", "date")
-"""Metadata that a corpus can have for its documents."""
-
-SMALL_BASELINE = 0.05
-"""Absolute effect size below which percentages of the baseline are meaningless."""
+METADATA_COLUMNS = ("year", "section", "date")  # metadata that a corpus can have for its documents
+SMALL_BASELINE = 0.05  # absolute effect size below which percentages of the baseline are meaningless
 
 FIT_SHOWN = {
     "r²": "{r2:.3f}",

@@ -141,8 +141,7 @@ def _draw_random_tests(setup: Setup, folder: str, others: list[str], label: str,
         plot.save_with_data(fig, stem, data)
 
 
-LABELS = {"glove": "GloVe", "ppmi": "PPMI", "word2vec": "word2vec"}
-"""Display names of the representations."""
+LABELS = {"glove": "GloVe", "ppmi": "PPMI", "word2vec": "word2vec"}  # display names of the representations
 
 _COLOURS = {"glove": plot.BLUE, "ppmi": plot.GREEN, "word2vec": plot.VERMILION}
 _TRANSFER_NOTE = (

@@ -16,11 +16,7 @@ from collections.abc import Sequence
 
 from biaslab.embeddings import BASELINE as BASELINE
 
-RANDOM, PPMI = "random", "ppmi"
-"""Prefixes of the names of sets that do not begin with the name of a test."""
-
-PERTURBATION_SETS = "perturbation_sets"
-"""Name, without suffix, of the file that lists the documents of each set."""
+RANDOM, PPMI = "random", "ppmi"  # prefixes of the names of sets that do not begin with the name of a test
 
 RAISES, LOWERS = EFFECTS = ("raises", "lowers")
 """Effects of a document in the corpus on bias: the words used in all tables, pages and figures."""

@@ -79,10 +79,7 @@ def select_sets(
 
 
 def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.DataFrame:
-    """Select the documents whose removal changes the bias in PPMI most (Section 5.3, Table 5).
-
-    A document without a differential bias (NaN) is in no set. Without `sizes`, the table has no rows.
-    """
+    """Select the documents whose removal changes the bias in PPMI most (Section 5.3, Table 5)."""
     n_ranked = int(np.isfinite(ppmi).sum())
     if sizes and max(sizes) > n_ranked:
         raise InputError(

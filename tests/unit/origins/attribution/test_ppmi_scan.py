@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.ppmi import row_sums
@@ -12,20 +11,13 @@ from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins
 from properties import examples
+from unit.bias.test_measures import indices, sets_of
+from unit.embeddings.test_cooccurrence import flat
 
 N_WORDS, WINDOW = 24, 3
 
 
-def weat_of(S, T, A, B):
-    return WeatIndices("w", *(np.array(ids, np.int64) for ids in (S, T, A, B)))
-
-
-WEAT = weat_of([3, 10], [7, 11], [0, 2], [1, 5])
-
-
-def flat(documents):
-    tokens = np.array([word for document in documents for word in document], np.int32)
-    return tokens, np.concatenate([[0], np.cumsum([len(d) for d in documents])]).astype(np.int64)
+WEAT = indices([3, 10], [7, 11], [0, 2], [1, 5])
 
 
 def scan(documents, weat=WEAT, threads=1):
@@ -36,7 +28,7 @@ def scan(documents, weat=WEAT, threads=1):
 def agree(documents, weat=WEAT):
     """Whether the scan is what recounting the pruned corpus and Eq. 4 on its dense PPMI give."""
     baseline, values = scan(documents, weat)
-    sets = (weat.S.tolist(), weat.T.tolist(), weat.A.tolist(), weat.B.tolist())
+    sets = sets_of(weat)
     assert baseline == pytest.approx(
         naive_bias.effect_size(naive_embeddings.ppmi(documents, N_WORDS, WINDOW), *sets), abs=1e-10
     )
@@ -74,7 +66,7 @@ def test_any_corpus_equals_brute_force_removal(seed, n_documents):
 
 
 def test_a_word_may_be_target_and_attribute():
-    agree(corpus(4, 12, 10, 60), weat_of([3, 10, 0], [7, 11], [0, 2], [1, 5, 11]))
+    agree(corpus(4, 12, 10, 60), indices([3, 10, 0], [7, 11], [0, 2], [1, 5, 11]))
 
 
 def test_a_document_that_alone_holds_a_word_leaves_no_effect_size():
@@ -91,7 +83,7 @@ def test_threads_change_no_bit():
 
 def test_a_word_without_a_row_is_named():
     documents = [[word for word in d if word != 11] for d in corpus(3, 12, 30, 60)]
-    problem = r"w: the PPMI row of word id 11 \(line 13 of the vocabulary\) is zero"
+    problem = r"test: the PPMI row of word id 11 \(line 13 of the vocabulary\) is zero"
     with pytest.raises(InputError, match=problem):
         scan(documents)
 

@@ -52,9 +52,7 @@ def run(tmp_path):
     observed = [-truth[d].sum() + draw.normal(0, 0.3) for d in gone.values()]
     own = {"weat": "t", "size": 30, "set": list(gone), "estimator": "newton", "form": "set"}
     own |= {"change": observed[::-1], "observed_mean": observed, "observed_sd": 0.5, "n_retrainings": 3}
-    removals = pd.DataFrame(own)
-    removals.to_csv(folder / "lds/removals.tsv", sep="\t", index=False)
-    bind(folder)
+    bind(folder, pd.DataFrame(own))
     ceiling = pd.DataFrame({"weat": ["t"], "size": [30], "ceiling": [0.99]})
     ceiling.to_csv(folder / "lds/scores.tsv", sep="\t", index=False)
     other = pd.DataFrame({"influence_mean": draw.standard_normal(N)})
@@ -163,22 +161,19 @@ def test_a_reversed_sign_is_noticed(run):
         assert foreign.reversed_sign(scored(run, table.assign(score=scores)).reset_index()) is expected
 
 
-def bind(folder, name="removals", bound=BOUND):
-    """Add digests to outcomes, as a run writes them."""
-    path = folder / f"lds/{name}.tsv"
+def bind(folder, table, name="removals", bound=BOUND):
+    """Write outcomes with their digests, as a run does."""
     sets = members(pd.read_parquet(folder / "lds/subsets.parquet"))
     digests = {name: digest_documents(np.sort(documents)) for name, documents in sets.items()}
-    table = pd.read_csv(path, sep="\t")
     table = table.assign(documents_sha256=table["set"].map(digests))
-    write_tsv(path, table.assign(outcome_sha256=digest_outcomes(table, bound)))
+    write_tsv(folder / f"lds/{name}.tsv", table.assign(outcome_sha256=digest_outcomes(table, bound)))
 
 
 def bind_paired(folder, factor=1):
     """Add outcomes of trainings with the seeds of baselines."""
     observed = pd.read_csv(folder / "lds/removals.tsv", sep="\t")
-    paired = observed.assign(seed=0, effect_size=factor * observed["observed_mean"])
-    write_tsv(folder / "lds/paired.tsv", paired[["set", "weat", "seed", "effect_size"]])
-    bind(folder, "paired", PAIRED_BOUND)
+    paired = observed[["set", "weat"]].assign(seed=0, effect_size=factor * observed["observed_mean"])
+    bind(folder, paired, "paired", PAIRED_BOUND)
 
 
 @pytest.mark.parametrize(("name", "column"), [("removals", "observed_mean"), ("paired", "effect_size")])

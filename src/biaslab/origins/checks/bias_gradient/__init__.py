@@ -17,8 +17,7 @@ from biaslab.origins.attribution.scanner import Scanner
 from biaslab.origins.sets import LOWERS, RAISES
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["bias_gradient/ends/TEST"]
-N_ENDS = 50
-"""Number of strongest co-occurrences at each end."""
+N_ENDS = 50  # number of strongest co-occurrences at each end
 
 
 def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:

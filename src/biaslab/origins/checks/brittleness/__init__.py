@@ -29,13 +29,10 @@ from biaslab.origins.attribution.tables import estimate_sets
 from biaslab.origins.expansion import of_test
 from biaslab.origins.sets import RANDOM, flip_set
 
-MOST = 0.5
-"""Largest share of the documents to remove."""
+MOST = 0.5  # largest share of the documents to remove
+N_PREFIXES = 30  # number of prefixes of a ranking that a pass of the search evaluates
 
-N_PREFIXES = 30
-"""Number of prefixes of a ranking that a pass of the search evaluates."""
-
-FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecided")
+FLIPPED, NOT_FLIPPED, UNDECIDED = ("flipped", "not flipped", "undecided")
 """The interval of the mean has the other sign; has the sign of the entire corpus; contains 0."""
 
 _NO_PREFIX = "no prefix flips it"
@@ -125,11 +122,8 @@ def first_flip(path: pd.DataFrame, bias: float) -> int | None:
 def search(ranking: Ranking, ranked: np.ndarray, bias: float, n_prefixes: int = N_PREFIXES) -> pd.DataFrame:
     """Search the smallest prefix of a ranking whose joint removal is predicted to flip the bias.
 
-    Return the evaluated prefixes, ascending: size, predicted. The first pass evaluates prefixes of
-    geometrically increasing size. Later passes evaluate sizes between the smallest prefix that flips and the
-    next smaller evaluated prefix, until these are neighbours. If the prediction crosses zero once, the result
-    is the smallest prefix that flips. If it crosses more often between two prefixes of the first pass, the
-    search can miss a smaller prefix.
+    Return the evaluated prefixes, ascending: size, predicted. If the prediction crosses zero more than once
+    between two prefixes of the first pass, the search can miss a smaller prefix.
     """
     path = pd.DataFrame({"size": np.empty(0, np.int64), "predicted": np.empty(0)})
     sizes = (
@@ -266,10 +260,7 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
 
 
 def brackets(numbers: pd.DataFrame, observed: pd.DataFrame, baseline: pd.Series) -> pd.DataFrame:
-    """Bound the number of documents at which each ranking of a test flips: ``brittleness/brackets.tsv``.
-
-    `observed` is the result of `outcomes`, `baseline` the effect sizes of the entire corpus.
-    """
+    """Bound the number of documents at which each ranking of a test flips: ``brittleness/brackets.tsv``."""
     mean, interval = baseline.mean(), mean_interval(baseline)
     weat, rows = numbers["weat"].iloc[0], []
     by_form = dict(numbers.set_index(["estimator", "form"]).iterrows())

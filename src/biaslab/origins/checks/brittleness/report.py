@@ -18,8 +18,7 @@ OBSERVED = "observed"
 """Form of the observations in the figure data, in addition to the two forms of prediction."""
 
 _INTEGERS = dict.fromkeys(("n_candidates", "predicted_sum", "predicted_set", "turns_back", "up_to"), "Int64")
-_LARGEST = 2.1
-"""Axis limit: the bound of effect sizes with a margin; sums of estimates can exceed it."""
+_LARGEST = 2.1  # axis limit: the bound of effect sizes with a margin; sums of estimates can exceed it
 
 _NOTE = (
     "The fewest documents, in the order of a ranking, whose removal flips the sign of the mean effect size:"

@@ -71,11 +71,7 @@ def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimato
 def choose(
     values: np.ndarray, kind: str, size: int, n_choosing: int, rng: np.random.Generator
 ) -> list[tuple[list[int], np.ndarray]]:
-    """Select documents by each group of `n_choosing` baselines; return the groups with (size,) int64.
-
-    `values` (n_baselines, n_documents) are estimates of B(w) - B(w~) (Eq. 5). `kind` is the intended effect
-    of the removal. `rng` draws the groups if there are very many (`choose_seeds`).
-    """
+    """Select documents by each group of `n_choosing` baselines; return the groups with (size,) int64."""
     n, sign = len(values), 1 if kind == INCREASE else -1
     groups = choose_seeds(n, n_choosing, rng)
     return [(g, np.argsort(sign * values[g].mean(axis=0), kind="stable")[:size]) for g in groups]
@@ -95,10 +91,7 @@ def cross_fit_sets(
     sets: pd.DataFrame,
     seed: int,
 ) -> pd.DataFrame:
-    """Predict the targeted sets of a test by baselines that selected them, and by the others.
-
-    `predict` has functions that predict the change B(w~) - B(w) of each set. `sets` has a row per set.
-    """
+    """Predict the targeted sets of a test by baselines that selected them, and by the others."""
     n, rows = len(values), []
     numbers = sorted({1, n // 2, n - 1})  # of baselines that select
     targeted = sets[sets["kind"].isin(TARGETED_KINDS)]

@@ -46,9 +46,8 @@ def overestimates(setups: Sequence[Setup]) -> Table:
         "Observed": "{observed:.3f}",
         "Removed": "{removed:.0%}",
     }
-    return Table(
-        data, text_columns(data, templates), "Cross-fitting: predictions by other baselines", _POOLED_NOTE
-    )
+    title = "Cross-fitting: predictions by other baselines"
+    return Table(data, text_columns(data, templates), title, _POOLED_NOTE)
 
 
 @table("cross_fitting_sets", "Cross-fitting", "cross_fitting", per=TEST)

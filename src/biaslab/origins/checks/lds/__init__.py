@@ -31,11 +31,8 @@ from biaslab.origins.subsets import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
 N_BASELINES = (1, 2, 5, 10)
 """Numbers of baselines over which an attribution is averaged, up to the number of all baselines."""
 
-MAX_WAYS = 10
-"""Largest number of ways to choose these baselines."""
-
-N_RANDOM = 1000
-"""Number of random attributions."""
+MAX_WAYS = 10  # largest number of ways to choose these baselines
+N_RANDOM = 1000  # number of random attributions
 
 _REFERENCE = (ESTIMATORS[0], SUM)
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
@@ -139,8 +136,7 @@ def score(
 def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
     """Return the reliability of the observed means, and the ceiling that it sets for a score.
 
-    The reliability is the `reliability_of_means` of `effect_sizes` (n_subsets, n_retrainings). The ceiling,
-    its square root, is the correlation of true and observed means. NaN for fewer than two of either.
+    The ceiling, its square root, is the correlation of true and observed means.
     """
     n, k = effect_sizes.shape
     if n < 2 or k < 2:

@@ -29,8 +29,7 @@ from biaslab.embeddings.cooccurrence import count_corpus
 from biaslab.embeddings.corpus import Corpus, read_tokens, write_corpus
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 
-KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
-"""Effects of planted documents on the bias."""
+KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")  # effects of planted documents on the bias
 
 
 def write_planted(

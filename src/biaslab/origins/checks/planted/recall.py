@@ -16,11 +16,10 @@ from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.core.stats import LEVEL, share_interval
+from biaslab.core.stats import TAILS, share_interval
 from biaslab.origins.attribution.estimates import read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, TABLES
 from biaslab.origins.checks.planted import CONTROL, LOWER, RAISE
-from biaslab.origins.expansion import TEST_WORD_COUNTS
 
 EITHER = "either"
 ORDERS = {RAISE: [RAISE], LOWER: [LOWER], EITHER: [RAISE, LOWER]}
@@ -32,7 +31,6 @@ TEST_WORDS = "test words"
 MULTIPLES = (0.5, 1, 2, 5, 10)
 """Numbers k of first documents of a ranking, in multiples of the number of documents to find."""
 
-_TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
@@ -56,22 +54,16 @@ def write_recall(documents: list[Path], recall: Path, pairs: Path, seed: int) ->
 
 
 def attributions(tables: Mapping[str, pd.DataFrame]) -> dict[str, np.ndarray]:
-    """Return the estimates of every attribution for every document, (n_documents,) float64.
-
-    `tables` are those of one test, by folder. Undefined PPMI values count as no change.
-    """
+    """Return the estimates of every attribution for every document; `tables` are those of one test."""
     values = {a.name: read_mean(a, tables[a.table]) for a in ATTRIBUTIONS}
-    counts = tables["differential_bias"][TEST_WORD_COUNTS].sum(axis=1)
+    counts = tables["differential_bias"][[f"n_{name}" for name in "STAB"]].sum(axis=1)
     return values | {TEST_WORDS: counts.to_numpy(np.float64)}
 
 
 def recall_table(
     documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarray], seed: int
 ) -> pd.DataFrame:
-    """Count the planted documents at the top of every ranking: ``planted/recall.tsv`` of one test and dose.
-
-    Recall has Clopper and Pearson's 95% interval; the recall of a random ranking is hypergeometric.
-    """
+    """Count the planted documents at the top of every ranking: ``planted/recall.tsv`` of a test and dose."""
     own_kinds = np.where(documents["weat"] == weat, documents["kind"], "")
     dose, n = float(documents["dose"].iloc[0]), len(documents)
     ties = stream(seed, "recall ties", weat).random(n)
@@ -88,7 +80,7 @@ def recall_table(
                 n_found = int(is_target[head].sum())
                 row = [weat, dose, aim, name, k, n, n_planted, n_found]
                 row += [int((own_kinds[head] == CONTROL).sum()), int(is_opposite[head].sum())]
-                by_chance = scipy.stats.hypergeom(n, n_planted, k).ppf(_TAILS) / n_planted
+                by_chance = scipy.stats.hypergeom(n, n_planted, k).ppf(TAILS) / n_planted
                 row += [n_found / n_planted, *share_interval(n_found, n_planted), k / n, *by_chance]
                 rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS["planted/recall"])

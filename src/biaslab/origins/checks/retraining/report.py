@@ -17,8 +17,7 @@ from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE, NAMES_
 from biaslab.origins.sets.selection import members
 from biaslab.run.area import TEST, UNIT, figure, table
 
-SIGNIFICANT = 0.05
-"""Level of Welch's test."""
+SIGNIFICANT = 0.05  # level of Welch's test
 
 _CORRELATION_NOTE = (
     "Least squares of the observed on the predicted mean effect size, a point a targeted set; intervals "
@@ -42,8 +41,7 @@ _WORD2VEC_NOTE = (
     " test against the baseline."
 )
 _MARKERS = "osD^vP<X>*"
-_NARROW_TITLE = 36
-"""Characters per line of a title above panels with long axis labels."""
+_NARROW_TITLE = 36  # characters per line of a title above panels with long axis labels
 
 
 @table("table4_correlation", "Table 4", "correlation")
@@ -95,20 +93,12 @@ def glove_analogies(setup: Setup) -> Table:
 def word2vec_analogies(setup: Setup) -> Table:
     """Compare TOP-1 analogies of word2vec with and without the largest sets (Section 5.4)."""
     data = compare_analogies(setup.table("word2vec/analogies", "set", "accuracy"))
-    return Table(
-        data,
-        _text(data),
-        f"Analogies in word2vec after removals ({setup.name})",
-        f"{_WORD2VEC_NOTE} {NAMES_NOTE}",
-    )
+    title = f"Analogies in word2vec after removals ({setup.name})"
+    return Table(data, _text(data), title, f"{_WORD2VEC_NOTE} {NAMES_NOTE}")
 
 
 def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:
-    """Compare the analogies of retrained embeddings and of the baselines, set by set, ``baseline`` first.
-
-    `analogies` has the columns set and accuracy (TOP-1, a share), including the set ``baseline``. Welch's
-    test is missing for the baseline, and if samples are too small or constant.
-    """
+    """Compare the analogies of retrained embeddings and of the baselines, set by set, ``baseline`` first."""
     samples = {name: part["accuracy"].to_numpy() for name, part in analogies.groupby("set", sort=False)}
     baseline, rows = samples.pop(BASELINE), []
     for name, sample in ({BASELINE: baseline} | samples).items():
@@ -164,10 +154,7 @@ def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
 
 @figure("figure3_sets", "Figure 3", "perturbations", "correlation", per=TEST)
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
-    """Draw Figure 3: predicted and observed bias after the removal of each set, a row per set.
-
-    Random sets of the same size share a row.
-    """
+    """Draw Figure 3: predicted and observed bias after removals; random sets of a size share a row."""
     _draw_every_set([setup.only(weat)], stem, random=True)
 
 
@@ -344,10 +331,16 @@ def compare_identification(setup: Setup) -> Table:
     """
     weat = setup.weats[0]
     by_ppmi, ours = setup.parquet("ppmi/perturbation_sets"), setup.parquet("perturbation_sets")
-    rows = [
-        _identification_row(setup, weat, (name, name.removeprefix(f"{PPMI}-")), key, (by_ppmi, ours))
-        for key, name in by_ppmi.groupby(["kind", "size"])["set"].first().items()
-    ]
+    rows, baseline = [], setup.effect_sizes(weat)
+    for (kind, size), name in by_ppmi.groupby(["kind", "size"])["set"].first().items():
+        row, documents = [weat, _OBJECTIVES[kind], size], []
+        own = name.removeprefix(f"{PPMI}-")
+        for file, sets, set_name in (("ppmi/observed", by_ppmi, name), ("observed", ours, own)):
+            observed = setup.of_weat(file, weat, "set", "effect_size")
+            after = observed.loc[observed["set"] == set_name, "effect_size"]
+            row += [*percent_change(after, baseline)[:3], len(after)]
+            documents.append(set(members(sets, [set_name])[set_name]))
+        rows.append([*row, len(set.intersection(*documents))])
     columns = [
         f"{method}_{column}"
         for method in ("ppmi", "method")
@@ -366,15 +359,3 @@ def compare_identification(setup: Setup) -> Table:
     title = f"Removing the documents found by PPMI and by our method ({setup.name})"
     note = _IDENTIFICATION_NOTE if rows else "The setup has no sets by PPMI."
     return Table(data, text_columns(data, templates), title, note)
-
-
-def _identification_row(setup, weat, names, key, sets):
-    """Return the row of one kind and size, for the sets of PPMI and of the estimator."""
-    baseline = setup.effect_sizes(weat)
-    values = [weat, _OBJECTIVES[key[0]], key[1]]
-    for file, name in zip(("ppmi/observed", "observed"), names, strict=True):
-        observed = setup.of_weat(file, weat, "set", "effect_size")
-        after = observed.loc[observed["set"] == name, "effect_size"]
-        values += [*percent_change(after, baseline)[:3], len(after)]
-    first, second = (set(members(s, [n])[n]) for s, n in zip(sets, names, strict=True))
-    return [*values, len(first & second)]

@@ -46,10 +46,7 @@ def project_words(
 
 
 def join_projections(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Join the tables of `project_words` for batches of embeddings: ``projections.tsv``.
-
-    Every test needs the baselines, one increase set and one decrease set.
-    """
+    """Join the tables of `project_words` for batches of embeddings: ``projections.tsv``."""
     joined = pd.concat(tables)
     if joined.empty:
         raise InputError("the tables have no projections; give the tables of the baselines and of the sets")

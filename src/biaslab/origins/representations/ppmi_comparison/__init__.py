@@ -23,8 +23,7 @@ from biaslab.origins.baseline import measure
 
 _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["ppmi/word_sets"]
 
-CONTEXTS = 50
-"""Minimum number of contexts of a word of a random test."""
+CONTEXTS = 50  # minimum number of contexts of a word of a random test
 
 
 def measure_baselines(
@@ -40,10 +39,7 @@ def measure_baselines(
     random_sets: Path,
     correlation: Path,
 ) -> None:
-    """Measure the bias of the baselines and of the PPMI representation, and compare the two.
-
-    The comparison is over `random_tests` random tests of the size of the first test.
-    """
+    """Measure the bias of the baselines and of the PPMI representation, and compare the two."""
     words = read_vocabulary(vocabulary)
     tests = [read_word_sets(path) for path in word_sets]
     write_tsv(out, measure(embeddings, words, tests, permutations, seed))

@@ -20,8 +20,7 @@ from biaslab.origins.baseline import write_sets
 from biaslab.origins.representations.ppmi_comparison import correlate_word_sets, effect_sizes
 from biaslab.origins.sets import BASELINE, RANDOM
 
-REPRESENTATIONS = ("glove", "ppmi", "word2vec")
-"""Representations of the words; the first selected the sets."""
+REPRESENTATIONS = ("glove", "ppmi", "word2vec")  # representations of the words; the first selected the sets
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
