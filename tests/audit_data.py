@@ -1,5 +1,6 @@
 """A claim for the tests of the audit, and registries with it."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import fields as fields_of
 from pathlib import Path
 
@@ -35,6 +36,14 @@ def claim(**fields):
     empty = dict.fromkeys((field.name for field in fields_of(Claim)), "")
     typed = {"value": 2.0, "tolerance": 0.5, "direction": False, "other_data": False, "min_rows": 1}
     return Claim(**empty | CLAIM | typed | {"where": "claims.tsv, line 2", "area": "origins"} | fields)
+
+
+def with_gates(claims: Mapping[str, Claim], names: Iterable[str]) -> list[Claim]:
+    """Return claims with their gates and the identities of the data, on which their verdicts depend."""
+    needed = set(names) | {name for name, claim in claims.items() if claim.kind == "identity"}
+    while more := {gate for name in needed for gate in claims[name].gates.split()} - needed:
+        needed |= more
+    return [claim for name, claim in claims.items() if name in needed]
 
 
 def write_registry(path, *rows, columns=COLUMNS):

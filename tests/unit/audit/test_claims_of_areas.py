@@ -17,6 +17,7 @@ import fairness_text_paper_data as texts
 import hate_speech_claims_data as hate_speech
 import origins_claims_data as origins
 import ranking_claims_data as ranking
+from audit_data import with_gates
 from biaslab.audit.claims import CONDITION, EXEMPT_KINDS, Claim, read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.io import read_tsv, write_tsv
@@ -84,14 +85,6 @@ def published(tmp_path_factory) -> Mapping[str, Path]:
 @pytest.fixture
 def copied(published, tmp_path) -> Callable[[str], Path]:
     return lambda name: shutil.copytree(published[name], tmp_path / "results")
-
-
-def with_gates(name: str, chosen: Iterable[str]) -> list[Claim]:
-    """Return claims with their gates and the identities of the data, on which their verdicts depend."""
-    claims = claims_of(name)
-    needed = {gate for n in chosen for gate in claims[n].gates.split()}
-    needed |= {gate for n in needed for gate in claims[n].gates.split()}
-    return [c for n, c in claims.items() if n in needed.union(chosen) or c.kind == "identity"]
 
 
 def edit(results: Path, file: str, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
@@ -267,7 +260,7 @@ def test_a_change_of_a_result_changes_the_verdict(copied, published, name, file,
     edit(results, file, change)
     if name == "texts":
         texts.write_averages(results)
-    found = measured(name, results, with_gates(name, about))["verdict"]
+    found = measured(name, results, with_gates(claims_of(name), about))["verdict"]
     assert {n: found[n] for n in about if found[n] not in allowed} == {}
 
 
@@ -281,6 +274,6 @@ def test_where_nothing_happens_no_effect_is_reproduced(copied, name, null):
     write(results, claims_of(name))
     of_null = [n for n in sorted(effects_of(name)) if re.search(effects, n)]
     assert of_null
-    found = measured(name, results, with_gates(name, of_null))["verdict"]
+    found = measured(name, results, with_gates(claims_of(name), of_null))["verdict"]
     reached = {n for n in of_null if found[n] in REACHED and not re.fullmatch(met, n)}
     assert reached == set()

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audit_data import with_gates
 from biaslab.audit.claims import COUNTED, EXACT, EXEMPT_KINDS, FOR_CHANCE, GIVEN, JUDGED
 from biaslab.audit.measure import measure_claims
 from biaslab.audit.own import compare_frozen
@@ -111,11 +112,10 @@ def mutated(results, folder, change):
         (folder / path.relative_to(results)).write_bytes(path.read_bytes())
     made = generated._made(RUN)
     keys = ["claim_id", "setup"]
-    found = measure_claims(list(CLAIMS.values()), folder, made["setups"], lacking=made["lacking"]).set_index(
-        keys
-    )
     before = attempted().set_index(keys).loc[lambda table: table["counts_as"].isin(COUNTED)]
     before = before[before["verdict"].isin([REPRODUCED, DIRECTION_ONLY])]
+    claims = with_gates(CLAIMS, before.index.get_level_values("claim_id"))
+    found = measure_claims(claims, folder, made["setups"], lacking=made["lacking"]).set_index(keys)
     found = found.loc[before.index]
     return found.assign(touched=found["measured"] != before["measured"])
 

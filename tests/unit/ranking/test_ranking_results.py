@@ -1,4 +1,4 @@
-"""Tables, figures and claims of the ranking, on a small simulation; the verbs that make its results."""
+"""Tables and claims of the ranking, on a small simulation."""
 
 from pathlib import Path
 
@@ -7,12 +7,11 @@ import pytest
 from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.ranking.comparison import compare
 from biaslab.ranking.feasibility import write_search
 from biaslab.ranking.report import tables
 from biaslab.ranking.simulation import write_simulation
 from biaslab.run.area import Unit, load_area
-from biaslab.run.plan.reports import Results, open_unit, write_report
+from biaslab.run.plan.reports import open_unit, write_report
 from refusals import refused
 
 ROOT = Path(__file__).parents[3]
@@ -27,20 +26,14 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("results") / "ranking"
     files = [folder / f"{name}.tsv" for name in ("simulation", "feasibility", "differences")]
     write_simulation([2, 4], 50, 10, 10, 1, *files)
-    write_tsv(folder / "comparison.tsv", compare([2, 4], 6, 10, 10, 1))
     write_search(folder / "enumeration.tsv", (4, 8), (2, 4))
-    write_report(AREA, [UNIT], folder.parent)
+    write_report(AREA, [UNIT], folder.parent, ["worked_example"])
     return folder
 
 
-@pytest.fixture(scope="module")
-def units(folder) -> list[Results]:
-    return [open_unit(AREA, UNIT, folder.parent)]
-
-
-def test_simulation_table_has_a_row_for_each_algorithm(folder, units):
+def test_simulation_table_has_a_row_for_each_algorithm(folder):
     data = read_tsv(folder / "simulation.tsv")
-    shown = tables.simulation(units).shown
+    shown = tables.simulation([open_unit(AREA, UNIT, folder.parent)]).shown
     assert shown["|A|"].tolist() == ["2"] * 5 + ["4"] * 5
     greedy = data.query("n_values == 4 and algorithm == 'det_greedy'").set_index("measure")
     half = (greedy.loc["ndcg", "ci_high"] - greedy.loc["ndcg", "ci_low"]) / 2
