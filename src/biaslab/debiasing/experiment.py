@@ -127,7 +127,7 @@ def read_experiment(
     penalty: float = Penalty.lambda_,
     any_case: bool = False,
 ) -> Experiment:
-    """Read an embedding, and find the words of lists exactly as written or, with `any_case`, in any capitals."""
+    """Read an embedding, and find the words of lists as written or, with `any_case`, in any capitals."""
     embedding = read_unit_embedding(file)
     ids = embedding.ids() if any_case else embedding.ids().exact
     return Experiment(embedding, read_lists(*lists, ids), ids, settings, penalty)

@@ -144,7 +144,6 @@ def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
 def _available(
     corpora: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the available corpora, and the reason for each unavailable corpus."""
     needed = {name: sorted(datasets_of(corpora[name][key] for key in TEXTS)) for name in names}
     return available(needed, absent)
 

@@ -334,7 +334,6 @@ def _reading_lines(
     left_out: "LeftOut",
     terms: tuple[str, ...] = (),
 ) -> list[str]:
-    """Return lines on how the classifier and the texts are read, and on what is left out."""
     from biaslab.hate_speech.auditing import name_groups
 
     reading = f"{Path(model).name}: {classifier.reading}"

@@ -135,7 +135,6 @@ class Inputs:
         return list(LINEAR) if corpus in self.section["linear_only"] else self.methods
 
     def _model_files(self, corpora: list[str], name: str) -> list[str]:
-        """Return a file of each training of an encoder on some corpora."""
         return [
             f"results/hate_speech/{corpus}/models/{method}/{number}/{name}"
             for corpus in corpora
@@ -144,7 +143,6 @@ class Inputs:
         ]
 
     def _others(self, corpus: str) -> list[str]:
-        """Return the other corpora on which the classifiers of a corpus are tested."""
         return [
             name
             for name in self.section["transfer"]

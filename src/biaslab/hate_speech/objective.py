@@ -157,10 +157,7 @@ class Objective:
             self._explained = ExplainedBatches(batches, regularization, tokenizer, seed, model.device)
 
     def backward(self, step: int) -> tuple[float, float]:
-        """Accumulate the gradient of a step's loss L; return L' and the added term without its factor α.
-
-        All random numbers are determined by the seed and the step, so that steps do not depend on each other.
-        """
+        """Accumulate the gradient of a step's loss L; return L' and the added term without its factor α."""
         torch.manual_seed(step_seed(self._seed, "dropout", step))
         self._model.train()
         rows = self._batches.rows(step)

@@ -160,7 +160,6 @@ class _Run:
         self._rate, self._losses = 0.0, []
 
     def take_step(self) -> None:
-        """Take one step against the gradient of the next batch."""
         losses = self._objective.backward(self.step)
         factor = self.patience.factor * warmup_linear(self.step, self.validations[-1])
         self._rate = self._settings.learning_rate * factor
@@ -191,7 +190,6 @@ class _Run:
         self.history.append([*values, precision, recall, f1, self.patience.halvings, is_best])
 
     def save(self, path: Path, identity: Mapping[str, Any]) -> None:
-        """Write a checkpoint atomically; `identity` has the values that determine the training, as JSON."""
         state = {"step": self.step, "patience": dataclasses.asdict(self.patience), "history": self.history}
         parts = {
             "model": dict(self._model.named_parameters()),
@@ -234,7 +232,6 @@ class _Run:
 
     @torch.no_grad()
     def set_weights(self, weights: dict[str, torch.Tensor]) -> None:
-        """Set the parameters of the model that `weights` names."""
         for name, p in self._model.named_parameters():
             p.copy_(weights.get(name, p))
 

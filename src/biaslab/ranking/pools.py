@@ -36,6 +36,14 @@ class Groups:
     counts: np.ndarray  # (G,) int64: candidates; 0 if a list lacks a desired value
     desired: np.ndarray  # (G,) float64: shares; they sum to one over a list that has groups
 
+    @classmethod
+    def of_all_values(cls, names: list[str], rows: np.ndarray, desired: np.ndarray) -> "Groups":
+        """Return groups of every value in every list; `desired` (n_lists, m) has shares of the values."""
+        n_lists, m = desired.shape
+        counts = np.bincount(rows[rows != UNKNOWN], minlength=desired.size)
+        values = np.tile(np.arange(m), n_lists)
+        return cls(np.arange(n_lists + 1) * m, names, values, rows, counts, desired.ravel())
+
     @cached_property
     def lists(self) -> np.ndarray:
         """The list of each group, (G,) int64."""
@@ -48,6 +56,11 @@ class Groups:
         filled = np.diff(self.list_groups) > 0
         out[filled] = reduce.reduceat(values, self.list_groups[:-1][filled]) if filled.any() else np.nan
         return out
+
+    def sums(self, groups: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return sums of weights (without `weights`: numbers) of entries in known groups, (G,)."""
+        is_known = groups != UNKNOWN
+        return np.bincount(groups[is_known], None if weights is None else weights[is_known], len(self.counts))
 
     def shares(self, sums: np.ndarray) -> np.ndarray:
         """Return the share of each group in the sum over its list, (G,); NaN if the sum is 0."""
@@ -158,9 +171,7 @@ class Rankings:
 
     def by_group(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return sums of weights (without `weights`: numbers) of the places of each group, (G,)."""
-        is_known = self.groups != UNKNOWN
-        known_weights = None if weights is None else weights[is_known]
-        return np.bincount(self.groups[is_known], known_weights, len(self.pools.groups.counts))
+        return self.pools.groups.sums(self.groups, weights)
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.rng import stream
-from biaslab.ranking.pools import UNKNOWN, Groups, Pools, members_of, places_of
+from biaslab.ranking.pools import Pools, members_of, places_of
 
 _BLOCK = 200_000  # candidates of concatenated orders
 
@@ -68,12 +68,6 @@ def last_places(pools: Pools, k: int) -> LastPlaces:
     is_tied[pools.by_score] = is_cut[blocks]
     n_tied, n_places = (np.bincount(of_block, x * is_cut, n_lists).astype(np.int64) for x in (size, inside))
     return LastPlaces(is_tied, n_tied, n_places)
-
-
-def sums_by_group(groups: Groups, weights: np.ndarray) -> np.ndarray:
-    """Return the sums of candidates' weights, (n,), over each group, (G,)."""
-    is_known = groups.rows != UNKNOWN
-    return np.bincount(groups.rows[is_known], weights[is_known], len(groups.counts))
 
 
 def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:

@@ -245,7 +245,6 @@ def _check_header(
 
 
 def _name(value: Any, what: str) -> str:
-    """Return a label or a group as text."""
     if value is None or isinstance(value, dict | list):
         value = ""
     name = value.strip() if isinstance(value, str) else json.dumps(value)
@@ -281,7 +280,6 @@ def _codes(
     lines: Sequence[int],
     classes: Collection[str] = (),
 ) -> np.ndarray:
-    """Return labels as (n,) int8, 1 for the positive label."""
     names = list(dict.fromkeys(labels))
     if similar := find_doubtful(names).similar:
         raise InputError(

@@ -128,14 +128,9 @@ class Lengths:
     limit: int
     unit: str = "word pieces"
 
-    @property
-    def is_cut(self) -> np.ndarray:
-        """Whether each text is longer than the limit, (n,) bool."""
-        return self.tokens > self.limit
-
     def sentence(self, groups: Callable[[np.ndarray], str] = lambda chosen: "") -> str:
         """Return a sentence on the texts beyond the limit; `groups` describes the groups of chosen texts."""
-        n, cut = len(self.tokens), self.is_cut
+        n, cut = len(self.tokens), self.tokens > self.limit
         if n == 1 and not cut.any():
             return "The text is read to the end."
         if not cut.any():

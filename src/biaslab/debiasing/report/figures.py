@@ -226,7 +226,6 @@ def _draw_methods(ax: plot.Axes, part: pd.DataFrame) -> None:
 
 
 def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:
-    """Draw the change of the benchmark scores as the bias decreases."""
     for name, (colour, marker) in _SCORES.items():
         if path[name].notna().any():
             change = path[name] - path[name].iloc[0]
@@ -244,7 +243,6 @@ def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:
 
 
 def _draw_lines(ax: plot.Axes, path: pd.DataFrame, styles: dict[str, tuple[str, str, str]]) -> None:
-    """Draw columns of the path, each with its name, colour and marker, against the weight."""
     for column, (label, colour, marker) in styles.items():
         ax.plot(
             path["lambda"],

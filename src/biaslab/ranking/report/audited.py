@@ -91,7 +91,8 @@ def _value_line(row: dict, audit: Audit) -> str:
     too_few = " (too few candidates)" if row["is_too_few"] and not row["p_value"] <= SIGNIFICANT else ""
     if row["is_reference"]:
         return f"{text}, {'' if audit.is_named else 'the highest rate and so '}the reference{too_few}."
-    name = "simultaneous 95%" if audit.n_compared > 1 else "95%"
+    has_several = (audit.selection["ranking"] == _BEFORE).sum() > 2  # values besides the reference
+    name = "simultaneous 95%" if has_several else "95%"
     interval = f" ({name} interval {row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
     interval = interval if np.isfinite(row["ratio_low"]) else ""
     conclusion = verdict(row["ratio"], row["ratio_low"], row["ratio_high"])
