@@ -274,7 +274,6 @@ def _condition(value: Value | Estimate, description: str) -> pd.Series:
 
 
 def _as_booleans(condition: pd.Series, text: str) -> pd.Series:
-    """Return a condition as plain truth values."""
     if condition.dtype == bool:
         return condition
     unknown = int(condition.isna().sum())

@@ -6,9 +6,8 @@ measure the bias that remains (Gonen and Goldberg 2019), compared with what rema
 was removed in the same way.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +67,7 @@ class Audit:
 
 
 def audit(file: Path, experiment: Experiment, tests: Sequence[WordSets], method: str) -> Audit:
-    """Measure an embedding with words in any case, along random directions, and after a method of debiasing."""
+    """Measure an embedding with words in any case, also along random directions and after debiasing."""
     embedding, ids, settings = experiment.embedding, experiment.ids, experiment.settings
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
@@ -111,7 +110,7 @@ def compare(audits: Sequence[Audit]) -> list[Audit]:
     parts = np.split(p, np.cumsum([len(audited.tests) for audited in audits])[:-1])
     names = names_of([audited.file for audited in audits])
     return [
-        dataclasses.replace(audited, name=name, tests=audited.tests.assign(p_corrected=part))
+        replace(audited, name=name, tests=audited.tests.assign(p_corrected=part))
         for audited, name, part in zip(audits, names, parts, strict=True)
     ]
 

@@ -57,7 +57,7 @@ def audit_embeddings(
         raise InputError(f"{copy}: two tests have this name; rename one test")
     of_words, audits, words = [test for test in tests if test.measure == WEAT], [], []
     for file in embeddings:
-        _say(f"Measuring {file}")
+        typer.echo(f"Measuring {file} ...", err=True)
         experiment = read_experiment(file, files, how, any_case=True)
         audits.append(auditing.audit(file, experiment, of_words, method))
         words.append(words_of_tests(experiment.embedding, experiment.ids, tests))
@@ -92,11 +92,11 @@ def apply_method(
     from biaslab.debiasing.word_lists import describe_recased, describe_undirected
     from biaslab.embeddings.formats import write_embedding
 
-    _say(f"Reading {embedding}")
+    typer.echo(f"Reading {embedding} ...", err=True)
     settings = Settings(**vars(how), seed=seed)
     files = _located(*vars(lists).values())
     experiment = read_experiment(embedding, files, settings, penalty, any_case=True)
-    _say(f"Debiasing ({method})")
+    typer.echo(f"Debiasing ({method}) ...", err=True)
     vectors = debias(method, experiment)
     if not unit_length:
         vectors *= experiment.embedding.lengths[:, None]
@@ -112,10 +112,6 @@ def apply_method(
         notes.append(f"{out}: words with blanks are omitted ({n_left}), because other tools cannot read them")
     for line in notes:
         typer.echo(line)
-
-
-def _say(action: str) -> None:
-    typer.echo(f"{action} ...", err=True)
 
 
 def _located(*files: str) -> list[Path]:

@@ -65,7 +65,7 @@ def train_method(
     contexts: ContextSettings,
     number: int,
     seed: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, n: None,
     threads: int = 1,
 ) -> None:
     """Train one classifier, or resume its training; methods with the same number share random streams."""

@@ -44,8 +44,7 @@ _UNATTENDED = -1  # replaces a token's id where the mask is 0
 
 def find_occurrences(ids: np.ndarray, identifier_ids: Collection[int]) -> Occurrences:
     """Return the regularized tokens, w in x ∩ S (Eq. 2), of ids, (n, L) int64, row by row."""
-    pieces = np.fromiter(identifier_ids, np.int64, len(identifier_ids))
-    row, start = np.nonzero(np.isin(ids, pieces))
+    row, start = np.nonzero(np.isin(ids, list(identifier_ids)))
     return Occurrences(row, start, start + 1)
 
 

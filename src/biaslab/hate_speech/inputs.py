@@ -11,9 +11,6 @@ from biaslab.run.plan.corpora import TEXTS
 from biaslab.run.plan.plan import Plan
 from biaslab.run.plan.sources import file_of
 
-_TRAINING = ("batch_size", "learning_rate", "epochs", "validate_every", "halvings")
-_CONTEXTS = {"regularization": ("radius", "samples"), "analysis": ("radius", "samples", "sentences")}
-
 
 class Inputs:
     """Inputs of the rules of a run; methods take the wildcards: corpus, method and number (a training)."""
@@ -126,9 +123,9 @@ class Inputs:
             "published_schedule": int(training["schedule"] == PUBLISHED),
             "published_stop": 1,
         }
-        numbers |= {key: training[key] for key in _TRAINING}
-        for part, keys in _CONTEXTS.items():
-            numbers |= {f"{part}_{key}": section[part][key] for key in keys}
+        numbers |= {key: value for key, value in training.items() if key != "schedule"}
+        for part in ("regularization", "analysis"):
+            numbers |= {f"{part}_{key}": value for key, value in section[part].items()}
         return {"methods": self._methods_on(wildcards.corpus), "settings": numbers}
 
     def _methods_on(self, corpus: str) -> list[str]:

@@ -1,12 +1,11 @@
 """Train a classifier on the user's own texts, into a folder that transformers reads."""
 
-import dataclasses
 import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ def train_own(
     device: torch.device,
     progress: Progress = lambda what, done, n: None,
 ) -> Trained:
-    """Train a classifier on a table of `read_labelled`; resume an interrupted training from its checkpoint."""
+    """Train a classifier on a table of `read_labelled`; resume a training that was interrupted."""
     if not method.is_encoder:
         raise InputError(
             f"method '{method.name}' is a linear model, not an encoder that can be saved; choose vanilla, wr,"
@@ -174,10 +173,10 @@ def _describe(
             _TRAIN: _counts(data.train, data.train_labels, ids),
             _VALIDATION: _counts(data.validation, data.validation_labels, ids),
         },
-        "settings": dataclasses.asdict(settings.training),
+        "settings": asdict(settings.training),
     }
     if method.kind == SOC:
-        description["language_model"] = dataclasses.asdict(settings.language_model)
+        description["language_model"] = asdict(settings.language_model)
     return description
 
 

@@ -187,7 +187,10 @@ def _means_over_orders(
             quantities |= {"chosen": rankings.by_group(), "attention": rankings.by_group(rankings.attention)}
             for quantity, values in quantities.items():
                 n = len(tied.lists if quantity in registry.MEASURES else tied.groups)
-                sums[name, quantity] = ties.add_orders(sums.get((name, quantity), 0.0), values, n)
+                by_order = values.reshape(-1, n).astype(np.float64)
+                by_order[0] += sums.get((name, quantity), 0.0)
+                # Order after order, so that rounding does not depend on the number of concatenated orders.
+                sums[name, quantity] = np.add.accumulate(by_order, axis=0)[-1]
     return {key: total / ties.n_orders(k) for key, total in sums.items()}
 
 

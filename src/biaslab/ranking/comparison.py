@@ -19,7 +19,6 @@ from biaslab.ranking.pools import Groups, Pools, Settings
 from biaslab.ranking.simulation import check_top, draw
 
 PROTECTED = "0"
-"""The protected value of FA*IR."""
 
 
 def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed: int) -> pd.DataFrame:

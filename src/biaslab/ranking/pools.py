@@ -1,6 +1,5 @@
 """Lists of candidates as input of algorithms, and their rankings as input of measures."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -132,7 +131,6 @@ class Rankings:
     pools: Pools
     n_places: np.ndarray  # (n_lists,) int64: at most the number of candidates of the list
     rows: np.ndarray  # (P,) int64: the candidate at each place
-    results: dict[Callable, np.ndarray] = field(default_factory=dict)  # see `once`
 
     @cached_property
     def lists(self) -> np.ndarray:
@@ -162,12 +160,6 @@ class Rankings:
     def table_at_places(self, table: np.ndarray) -> np.ndarray:
         """Return the entries of a table by place (for the longest list) at every place."""
         return table[places_of(self.n_places)]
-
-    def once(self, compute: Callable[["Rankings"], np.ndarray]) -> np.ndarray:
-        """Return the result of a function of these rankings; compute it only once."""
-        if compute not in self.results:
-            self.results[compute] = compute(self)
-        return self.results[compute]
 
     def by_group(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return sums of weights (without `weights`: numbers) of the places of each group, (G,)."""

@@ -7,9 +7,8 @@ p-values), and all results of re-ranking, are means over `n_orders` random order
 list, its scores and its groups determine the orders; the order of the file has no effect.
 """
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -98,18 +97,8 @@ def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
         copies = pools.take(np.tile(np.arange(n_lists), len(part)))
         firsts = np.repeat(np.arange(len(part)) * len(canonical), len(canonical))
         order = (np.tile(canonical, len(part)) + firsts)[np.lexsort((part.ravel(), copies.lists))]
-        groups = dataclasses.replace(copies.groups, rows=copies.groups.rows[order])
-        yield dataclasses.replace(copies, groups=groups, scores=copies.scores[order])
-
-
-def add_orders(total: np.ndarray | float, values: np.ndarray, n: int) -> np.ndarray:
-    """Add values of `n` lists or groups, in concatenated orders, to a total, order after order.
-
-    Rounding therefore does not depend on the number of concatenated orders.
-    """
-    values = values.reshape(-1, n).astype(np.float64)
-    values[0] += total
-    return np.add.accumulate(values, axis=0)[-1]
+        groups = replace(copies.groups, rows=copies.groups.rows[order])
+        yield replace(copies, groups=groups, scores=copies.scores[order])
 
 
 def _blocks(pools: Pools) -> np.ndarray:

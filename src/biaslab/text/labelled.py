@@ -19,7 +19,6 @@ from biaslab.core.files import CUT, parse_json_object, separator_hint
 from biaslab.core.values import find_doubtful
 
 MAX_LINE_BYTES = 2**24
-"""Maximum length of a line."""
 
 MIN_EXAMPLES = 2
 """Minimum number of examples of each label for training and testing a classifier."""

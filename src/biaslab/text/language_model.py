@@ -123,7 +123,7 @@ def train_language_model(
     tokenizer: Tokenizer,
     settings: LanguageModelSettings,
     seed: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, n: None,
     device: torch.device | str = "cpu",
 ) -> tuple[BiGRU, pd.DataFrame]:
     """Train a language model; return the model after its best epoch on `validation`, and the history.
@@ -154,8 +154,7 @@ def train_language_model(
         if validation_nll < best:
             best = validation_nll
             best_state = {k: v.detach().clone() for k, v in model.state_dict().items()}
-        if progress is not None:
-            progress(epoch, settings.epochs)
+        progress(epoch, settings.epochs)
     if not best_state:
         raise InputError(
             f"the language model did not learn in {settings.epochs} epochs at learning_rate"

@@ -27,7 +27,6 @@ from biaslab.text._recurrent_kernels import TILE, Parameters
 from biaslab.text.words import Texts
 
 GATES = {"lstm": 4, "gru": 3}
-"""Number of gates of a cell, by its type."""
 _ORDERS = {"lstm": ((0, 1, 3, 2), (0, 1, 3, 2)), "gru": ((2, 0, 1), (0, 1, 2))}
 """Torch's gate number of each row of gates in the kernels, for input weights and for state weights."""
 

@@ -32,7 +32,6 @@ _QUALITY_RANGE = (80, 105)
 """The range of the figure in percent of the original benchmark scores, unless a method keeps less."""
 
 _METHOD_STYLES = dict(zip(settings.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
-"""Colour and marker of each method."""
 _CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
 

@@ -105,7 +105,6 @@ def _value_line(row: dict, audit: Audit) -> str:
 
 
 def _difference_lines(audit: Audit, before: pd.DataFrame) -> list[str]:
-    """Describe whether selection rates differ, and the least detectable difference."""
     rows = before[before["p_value"].notna()]
     if not len(rows):
         return ["The candidates are too few to test a difference of selection rates."]
@@ -139,7 +138,6 @@ def _difference_lines(audit: Audit, before: pd.DataFrame) -> list[str]:
 
 
 def _least_differences(rows: pd.DataFrame) -> str:
-    """Describe the least detectable differences with power .80, grouped by equal differences."""
     values: dict[str, list[str]] = {}
     for value, rate, others in rows[["value", "seen_rate", "seen_other_rate"]].itertuples(index=False):
         text = f"{100 * (others - rate):.1f} points (rate {rate:.1%}, all others {others:.1%})"
