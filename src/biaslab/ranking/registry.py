@@ -89,10 +89,7 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
 
 
 def mean_of(name: str, values: np.ndarray) -> dict[str, float]:
-    """Return the mean of a measure over lists, without lists in which it is infinite or undefined.
-
-    The interval is Student's over lists, for a share that of Clopper and Pearson.
-    """
+    """Return the mean of a measure over lists, without lists in which it is infinite or undefined."""
     finite = values[np.isfinite(values)]
     if MEASURES[name].is_share:
         low, high = share_interval(int(finite.sum()), len(finite))

@@ -21,7 +21,7 @@ TRAINING_FILE = "training.json"
 REMOVED = "removed"
 """Key of `TRAINING_FILE` with the word pieces that the classifier never sees (word removal)."""
 TRAINED_LENGTH = 128
-"""Word pieces read of a text in biaslab's training, including [CLS] and [SEP]."""
+"""Word pieces read of a text in training, including [CLS] and [SEP], as in Kennedy et al. 2020's code."""
 NO_LIMIT = 10**6
 """A larger maximum length of a tokenizer means that there is no limit."""
 MULTI_LABEL = "multi_label_classification"
