@@ -91,7 +91,17 @@ class Network(LogitModel):
         return out
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the gradient of the cross entropy of `labels`, (n, d) float32; see `models.Model`."""
+        """Return the gradient of the cross entropy of `labels`; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+        labels : (n,) int64
+
+        Returns
+        -------
+        (n, d) float32
+        """
         out = np.empty((len(X), self.n_attributes), np.float32)
         labels = np.ascontiguousarray(labels, np.int64)
         X = _samples(X, self.n_attributes)
