@@ -20,7 +20,8 @@ from biaslab.text.devices import generator, make_deterministic, step_seed
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder
 from biaslab.text.identifiers import identifier_ids, read_identifiers
 from biaslab.text.language_model import BiGRU, known_tokens
-from biaslab.text.tokens import MAX_LENGTH, SPECIAL, Tokenizer, Tokens
+from biaslab.text.reading import TRAINED_LENGTH
+from biaslab.text.tokens import SPECIAL, Tokenizer, Tokens
 
 import numpy as np
 import torch
@@ -49,7 +50,7 @@ def make_sentences(tokenizer):
     rng = stream(SEED, "sentences")
     words = np.flatnonzero(~tokenizer.is_special)
     words = rng.permutation(words)[: len(words) // 3]
-    lengths = np.clip(rng.lognormal(np.log(MEAN_LENGTH) - 0.25, 0.7, N_TRAIN).astype(int), 4, MAX_LENGTH)
+    lengths = np.clip(rng.lognormal(np.log(MEAN_LENGTH) - 0.25, 0.7, N_TRAIN).astype(int), 4, TRAINED_LENGTH)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     ids = words[(len(words) * rng.random(offsets[-1]) ** 3).astype(int)]  # some words are frequent
     identifiers = words[-10:]
@@ -110,7 +111,7 @@ class LoopObjective:
         rows = self.batches.rows(step)
         ids, mask = map(torch.from_numpy, self.batches.tokens.padded(rows, self.tokenizer.pad))
         if not self.trims:
-            beyond = (0, MAX_LENGTH - ids.shape[1])
+            beyond = (0, TRAINED_LENGTH - ids.shape[1])
             ids, mask = (torch.nn.functional.pad(a, beyond) for a in (ids, mask))
         logits = self.model(input_ids=ids, attention_mask=mask).logits
         labels = torch.from_numpy(self.labels[rows])

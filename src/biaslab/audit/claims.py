@@ -132,10 +132,9 @@ def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -
 
     rules = _read_schema(schema)
     validator = jsonschema.Draft202012Validator(rules)
-    columns = columns_of_schema(schema)
     claims: dict[str, Claim] = {}
     for path in paths:
-        for line, row in read_text_table(path, columns, exactly=True):
+        for line, row in read_text_table(path, list(rules["properties"]), exactly=True):
             where = f"{path}, line {line}"
             claim = _claim(row, validator, where, Path(path).stem)
             if claim.claim_id in claims:
@@ -153,7 +152,6 @@ def columns_of_schema(schema: str | os.PathLike) -> list[str]:
 
 
 def _check(claim: Claim, claims: dict[str, Claim]) -> None:
-    """Refuse a row whose columns contradict each other or the other rows."""
     if claim.is_counted and (claim.kind in EXEMPT_KINDS or claim.origin == HYPOTHESIS):
         problem = f"of kind '{claim.kind}'" if claim.kind in EXEMPT_KINDS else "that is a hypothesis"
         raise InputError(f"{claim.where}, column 'counts_as': a row {problem} is never counted; write none")

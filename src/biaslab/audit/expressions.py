@@ -187,7 +187,6 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
 
 
 def _choose(node: ast.Compare, choices: Sequence[ast.expr], table: pd.DataFrame) -> pd.Series:
-    """Return the condition that the value of a column is in a list of numbers or of texts."""
     if other := next((choice for choice in choices if not isinstance(choice, ast.Constant)), None):
         raise FormulaError(f"'{ast.unparse(other)}' has no place in a formula")
     values = [choice.value for choice in choices]
@@ -275,7 +274,6 @@ def _condition(value: Value | Estimate, description: str) -> pd.Series:
 
 
 def _as_booleans(condition: pd.Series, text: str) -> pd.Series:
-    """Return a condition as plain truth values."""
     if condition.dtype == bool:
         return condition
     unknown = int(condition.isna().sum())

@@ -121,9 +121,7 @@ def write_html(
 ) -> None:
     """Write the page of a measured registry (`read_measured`); equal tables give identical bytes.
 
-    `frozen` (`biaslab.audit.own.Freeze`) is the date of the frozen registry and the changes since.
-
-    Links are relative: table and page are in the folder ``audit`` of the results.
+    `frozen` is a `biaslab.audit.own.Freeze`. Links are relative to the folder ``audit`` of the results.
     """
     about = _papers(table, printed, papers)
     page = render(
@@ -218,10 +216,7 @@ def _papers(table: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) ->
 
 
 def _row(record: Any) -> Row:
-    """Return the columns of a row with what the page adds.
-
-    `terms` name data, gates, evidence and caveat; `details` are names and texts of the expanded row.
-    """
+    """Return the columns of a row with what the page adds; `details` are those of the expanded row."""
     low, high = record.ci_low, record.ci_high
     interval = None if math.isnan(low) or math.isnan(high) else (low, high)
     is_attempted = record.verdict != NOT_ATTEMPTED
@@ -286,7 +281,6 @@ def _holds(record: Any) -> str:
 
 
 def _null(record: Any) -> str:
-    """Describe the number of a null result, and whether that number meets the claim."""
     if math.isnan(record.null):
         return ""
     if meets(record, record.null)[0]:
@@ -299,7 +293,6 @@ def _null(record: Any) -> str:
 
 
 def _typeset(number: float) -> str:
-    """Write a number with a true minus sign."""
     return format_number(number).replace("-", "−")
 
 

@@ -100,7 +100,6 @@ class _Audit:
     _met: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
 
     def rows(self, claim: Claim) -> Iterator[dict[str, object]]:
-        """Yield the rows of one claim."""
         setups, own = self._setups.get(claim.area, ()), claim.setups
         if not claim.measure:
             yield _table_row(claim, claim.setup, NOT_ATTEMPTED, claim.reason)
@@ -132,7 +131,6 @@ class _Audit:
             yield self._row(claim, (setup,), OTHER if own else ANY)
 
     def _row(self, claim: Claim, setups: tuple[str, ...], data: str) -> dict[str, object]:
-        """Return the row of a claim that is measured on setups together."""
         measured = self._measure(claim, setups)
         patterns = [p.replace("{setup}", setup) for p in claim.shown.split() for setup in setups]
         # The measured files, then existing files that show the measurement.

@@ -248,10 +248,7 @@ def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
 def write_summary(
     claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame, stem: Path, say: Callable[[str], None]
 ) -> None:
-    """Write the headline: verdicts on printed results, each statement and cell once.
-
-    Its note has the sentence on multiplicity and missing sources.
-    """
+    """Write the headline: verdicts on printed results, each statement and cell once."""
     data = headline(claims, printed)
     heads = {"paper": "Paper", "counts_as": "What it prints", "printed": "Printed"}
     heads |= {REPRODUCED: _header(REPRODUCED)} | {name: f"of these {text}" for name, text in EVIDENCE.items()}

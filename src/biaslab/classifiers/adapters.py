@@ -204,7 +204,6 @@ def _call(function: Callable, X: Any) -> Any:
 
 
 def _check_output(answer: object, n: int, n_classes: int) -> np.ndarray:
-    """Return the output for n samples as an array, (n, k) float64."""
     answer = numbers(answer, _NAME)
     if answer.shape != (n, n_classes):
         raise InputError(

@@ -138,7 +138,6 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
 def _left_out_rows(
     texts: dict[str, list[str]], label: str, kept: list[str], protected: list[str], missing: list[str]
 ) -> list[str]:
-    """Report the rows that lack a label or another value: their number and groups, and the missing marks."""
     table = pd.DataFrame({name: texts[name] for name in [*kept, label]})
     is_missing = table.isin(missing)
     lacks = is_missing.any(axis=1)

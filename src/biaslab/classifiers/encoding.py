@@ -221,7 +221,6 @@ class _Encoder(dict):
         return unreadable, outside & is_refused
 
     def describe_problem(self, text: str, code: int) -> str:
-        """Return the problem of a text, without line number."""
         name, low, high = self.attribute.name, self.attribute.low, self.attribute.high
         if code == _UNREADABLE:
             problem = "is too large for a 32-bit integer"

@@ -35,7 +35,6 @@ class Model(Protocol):
         -------
         (n, k) float32 or float64
         """
-        ...
 
     def labels(self, X: np.ndarray) -> np.ndarray:
         """Return the labels of samples.
@@ -48,7 +47,6 @@ class Model(Protocol):
         -------
         (n,) int64
         """
-        ...
 
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return labels and probabilities of samples, with one query for each sample.
@@ -61,7 +59,6 @@ class Model(Protocol):
         -------
         (n,) int64 and (n, k) float32 or float64
         """
-        ...
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the loss of given labels with respect to the samples (Equation 1).
@@ -76,4 +73,3 @@ class Model(Protocol):
         (n, d) float32 or float64
             ∂J(θ, x, y)/∂x, where J is the cross entropy of the label y.
         """
-        ...

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from scipy.special import softmax
 
 from biaslab.classifiers import _kernels
 from biaslab.core.errors import InputError
@@ -26,7 +27,7 @@ class LogitModel:
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return the softmax of the logits; see `models.Model`."""
-        return softmax(self.logits(X))
+        return softmax(self.logits(X), axis=1)
 
     def labels(self, X: np.ndarray) -> np.ndarray:
         """Return the most probable classes; see `models.Model`."""
@@ -35,7 +36,7 @@ class LogitModel:
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return labels and probabilities; see `models.Model`."""
         z = self.logits(X)
-        return z.argmax(axis=1), softmax(z)
+        return z.argmax(axis=1), softmax(z, axis=1)
 
 
 class Network(LogitModel):
@@ -121,12 +122,6 @@ class Network(LogitModel):
         float
         """
         return float(np.mean(self.labels(X) == y))
-
-
-def softmax(z: np.ndarray) -> np.ndarray:
-    """Return the softmax of logits, (n, k)."""
-    exponentials = np.exp(z - z.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
 
 
 def load_network(path: Path) -> Network:

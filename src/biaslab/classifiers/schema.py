@@ -229,7 +229,6 @@ def _label(entry: Any) -> Category:
 def _category(
     name: str, column: str, entries: Sequence[Mapping[str, Sequence[str]]], coded: bool, where: str
 ) -> Category:
-    """Build a category from the codes of its values in the file."""
     values: list[str] = []
     codes: dict[str, int] = {}
     for place, (value, texts) in enumerate(item for entry in entries for item in entry.items()):

@@ -108,7 +108,6 @@ def _read_bundle(index: Path, data: Path) -> "Network":
 
 
 def _read(path: Path, limit: int) -> bytes:
-    """Return a file's bytes, at most `limit`."""
     try:
         with path.open("rb") as file:
             content = file.read(limit + 1)
@@ -138,7 +137,6 @@ def _entries(index: bytes) -> dict[bytes, bytes]:
 
 
 def _block(index: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the keys and values of a block."""
     if index[offset + size]:
         raise ValueError("the index is compressed")
     n_restarts = int.from_bytes(index[offset + size - 4 : offset + size], "little")

@@ -20,7 +20,6 @@ AUTHORS = {
 }
 """The registered datasets of the authors' word lists, each of which may be missing."""
 LISTS = tuple(fields_of(WordLists))
-"""The keys of the word lists."""
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:

@@ -6,9 +6,8 @@ measure the bias that remains (Gonen and Goldberg 2019), compared with what rema
 was removed in the same way.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +19,13 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import holm
 from biaslab.debiasing.comparison import draw_difference, make_case, measure_chance
-from biaslab.debiasing.experiment import Experiment, read_lists
+from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods import debias
 from biaslab.debiasing.remaining import measure_classifier, measure_clusters
-from biaslab.debiasing.settings import PAIRS, Penalty, Settings, Sizes
+from biaslab.debiasing.settings import PAIRS, Sizes
 from biaslab.debiasing.word_lists import describe_undirected, match_case
-from biaslab.embeddings.unit import read_unit_embedding
-from biaslab.embeddings.vocabulary import AnyCase
 
 N_DIRECTIONS = 200
 """The number of random directions for DirectBias."""
@@ -69,18 +66,9 @@ class Audit:
         return float((self.random < self.bias).mean())
 
 
-def read_own(
-    file: Path, lists: Sequence[Path], settings: Settings, penalty: float = Penalty.lambda_
-) -> tuple[Experiment, AnyCase]:
-    """Read a user's embedding, and find words of lists in it in any capitals."""
-    embedding = read_unit_embedding(file)
-    ids = embedding.ids()
-    return Experiment(embedding, read_lists(*lists, ids), settings, penalty, any_case=True), ids
-
-
-def audit(file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[WordSets], method: str) -> Audit:
-    """Measure an embedding from `read_own`, also along random directions and after a method of debiasing."""
-    embedding, settings = experiment.embedding, experiment.settings
+def audit(file: Path, experiment: Experiment, tests: Sequence[WordSets], method: str) -> Audit:
+    """Measure an embedding with words in any case, also along random directions and after debiasing."""
+    embedding, ids, settings = experiment.embedding, experiment.ids, experiment.settings
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
         raise InputError(
@@ -122,7 +110,7 @@ def compare(audits: Sequence[Audit]) -> list[Audit]:
     parts = np.split(p, np.cumsum([len(audited.tests) for audited in audits])[:-1])
     names = names_of([audited.file for audited in audits])
     return [
-        dataclasses.replace(audited, name=name, tests=audited.tests.assign(p_corrected=part))
+        replace(audited, name=name, tests=audited.tests.assign(p_corrected=part))
         for audited, name, part in zip(audits, names, parts, strict=True)
     ]
 

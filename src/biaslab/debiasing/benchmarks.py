@@ -221,5 +221,4 @@ def _products(vectors: np.ndarray, rows: np.ndarray, unknown: np.ndarray) -> np.
 
 
 def _lost(words: Sequence[str], index: Mapping[str, int]) -> str:
-    """Return the words that are missing in an embedding, sorted and comma separated."""
     return ",".join(sorted({word for word in words if word not in index}))

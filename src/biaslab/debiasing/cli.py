@@ -43,6 +43,7 @@ def audit_embeddings(
     from biaslab.core.errors import InputError
     from biaslab.debiasing import auditing
     from biaslab.debiasing.embedding_ranks import rank_embeddings, words_of_tests
+    from biaslab.debiasing.experiment import read_experiment
     from biaslab.debiasing.report.audited import answer
 
     check_answer(out)
@@ -56,10 +57,10 @@ def audit_embeddings(
         raise InputError(f"{copy}: two tests have this name; rename one test")
     of_words, audits, words = [test for test in tests if test.measure == WEAT], [], []
     for file in embeddings:
-        _say(f"Measuring {file}")
-        experiment, ids = auditing.read_own(file, files, how)
-        audits.append(auditing.audit(file, experiment, ids, of_words, method))
-        words.append(words_of_tests(experiment.embedding, ids, tests))
+        typer.echo(f"Measuring {file} ...", err=True)
+        experiment = read_experiment(file, files, how, any_case=True)
+        audits.append(auditing.audit(file, experiment, of_words, method))
+        words.append(words_of_tests(experiment.embedding, experiment.ids, tests))
     ranked = rank_embeddings(embeddings, words, tests, how.seed) if several else None
     typer.echo(write_answer(answer(auditing.compare(audits), method, ranked), out))
 
@@ -86,18 +87,20 @@ def apply_method(
     ] = False,
 ) -> None:
     """Debias an embedding by one method and write it (word2vec format; .bin: binary)."""
-    from biaslab.debiasing.auditing import read_own
+    from biaslab.debiasing.experiment import read_experiment
     from biaslab.debiasing.methods import debias
     from biaslab.debiasing.word_lists import describe_recased, describe_undirected
     from biaslab.embeddings.formats import write_embedding
 
-    _say(f"Reading {embedding}")
+    typer.echo(f"Reading {embedding} ...", err=True)
     settings = Settings(**vars(how), seed=seed)
-    experiment, ids = read_own(embedding, _located(*vars(lists).values()), settings, penalty)
-    _say(f"Debiasing ({method})")
+    files = _located(*vars(lists).values())
+    experiment = read_experiment(embedding, files, settings, penalty, any_case=True)
+    typer.echo(f"Debiasing ({method}) ...", err=True)
     vectors = debias(method, experiment)
     if not unit_length:
         vectors *= experiment.embedding.lengths[:, None]
+    ids = experiment.ids
     recased = [f"{embedding}: has {describe_recased(ids.recased)}"] if ids.recased else []
     notes = [*experiment.embedding.notes, *recased, *describe_undirected(embedding, ids)]
     format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
@@ -109,10 +112,6 @@ def apply_method(
         notes.append(f"{out}: words with blanks are omitted ({n_left}), because other tools cannot read them")
     for line in notes:
         typer.echo(line)
-
-
-def _say(action: str) -> None:
-    typer.echo(f"{action} ...", err=True)
 
 
 def _located(*files: str) -> list[Path]:

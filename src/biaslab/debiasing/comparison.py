@@ -116,7 +116,6 @@ def draw_difference(vectors: np.ndarray, rows: np.ndarray, rng: np.random.Genera
 
 
 def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) -> tuple[float, float, float]:
-    """Return accuracies of clusters and classifier, and the correlation, after removing a direction."""
     vectors = experiment.embedding.vectors.astype(np.float64)
     bias = vectors @ direction
     names = [experiment.words[row] for row in case.neutral]

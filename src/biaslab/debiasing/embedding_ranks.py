@@ -6,9 +6,8 @@ have. Intervals come from tests with sets resampled with replacement, equal for 
 results of similar words.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,11 +101,11 @@ def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], s
     drawn = [indices]
     for _ in range(N_DRAWS):
         sets = {name: rng.choice(getattr(indices, name), len(getattr(indices, name))) for name in "STAB"}
-        drawn.append(dataclasses.replace(indices, **sets))
+        drawn.append(replace(indices, **sets))
     values = []
     for name, own in zip(names, known, strict=True):
         vectors = np.stack([own.vectors[word] for word in words])
-        rounded = [dataclasses.replace(draw, rounding=own.rounding) for draw in drawn]
+        rounded = [replace(draw, rounding=own.rounding) for draw in drawn]
         values.append([measure_bias(vectors, draw) for draw in rounded])
         if np.isnan(values[-1][0]):
             reason = MEASURES[test.measure].undefined
@@ -119,7 +118,7 @@ def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, 
     def kept(sets: Mapping[str, list[str]]) -> dict[str, list[str]]:
         return {name: [w for w in words if all(w in of for of in known)] for name, words in sets.items()}
 
-    kept_test = dataclasses.replace(test, targets=kept(test.targets), attributes=kept(test.attributes))
+    kept_test = replace(test, targets=kept(test.targets), attributes=kept(test.attributes))
     for name, words in kept_test.sets.items():
         if len(words) < 2:
             most, file = max(

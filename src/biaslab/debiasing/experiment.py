@@ -1,7 +1,6 @@
 """One embedding before, after hard and after soft debiasing."""
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,20 +54,14 @@ class Experiment:
 
     embedding: UnitEmbedding  # before debiasing
     lists: Lists
+    ids: Mapping[str, int]  # the row of every word; an `AnyCase` also finds words with other capitals
     settings: Settings
     penalty: float = Penalty.lambda_  # λ of the soft debiasing
-    any_case: bool = False  # whether words are also found with other capitals
 
     @property
     def words(self) -> list[str]:
         """The words of the rows."""
         return self.embedding.words
-
-    @cached_property
-    def ids(self) -> Mapping[str, int]:
-        """The row of every word."""
-        ids = self.embedding.ids()
-        return ids if self.any_case else ids.exact
 
     @cached_property
     def neutral(self) -> np.ndarray:
@@ -128,16 +121,16 @@ def read_lists(
 
 
 def read_experiment(
-    embedding: Path,
+    file: Path,
     lists: Sequence[Path],
     settings: Settings,
     penalty: float = Penalty.lambda_,
+    any_case: bool = False,
 ) -> Experiment:
-    """Read an embedding and its word lists, with words exactly as written, unlike `auditing.read_own`."""
-    words = read_unit_embedding(embedding)
-    for note in words.notes:
-        warnings.warn(note, stacklevel=2)
-    return Experiment(words, read_lists(*lists, words.ids().exact), settings, penalty)
+    """Read an embedding, and find the words of lists as written or, with `any_case`, in any capitals."""
+    embedding = read_unit_embedding(file)
+    ids = embedding.ids() if any_case else embedding.ids().exact
+    return Experiment(embedding, read_lists(*lists, ids), ids, settings, penalty)
 
 
 def cosines(vectors: np.ndarray, direction: np.ndarray) -> np.ndarray:

@@ -183,7 +183,6 @@ def choose_examples(experiment: Experiment) -> Examples:
 
 
 def _fit(vectors: np.ndarray, examples: Examples, seed: int) -> tuple[np.ndarray, float]:
-    """Train a linear classifier; return its weights (classes, d) and its accuracy on the words held out."""
     from sklearn.svm import LinearSVC
     from threadpoolctl import threadpool_limits
 

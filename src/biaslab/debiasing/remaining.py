@@ -115,7 +115,6 @@ def split_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1, split:
 
 
 def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Choose the words to train on: bool (n,), at least one of each end."""
     chosen = np.zeros(len(labels), dtype=bool)
     for label in (0, 1):
         rows = np.flatnonzero(labels == label)

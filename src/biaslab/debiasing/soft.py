@@ -276,7 +276,6 @@ class _Whitened:
 
 
 def _gram(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the sum of wᵀw over rows, in float64 and in blocks."""
     total = np.zeros((vectors.shape[1], vectors.shape[1]))
     for first in range(0, len(rows), _BLOCK):
         block = vectors[rows[first : first + _BLOCK]].astype(np.float64)

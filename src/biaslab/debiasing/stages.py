@@ -12,6 +12,7 @@ measures the entire path.
 
 import dataclasses
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -109,6 +110,8 @@ def measure_embedding(
     `authors` their two lists for debiasing: equality, specific.
     """
     experiment, by_authors = read_experiment(embedding, lists, settings, penalty), None
+    for note in experiment.embedding.notes:
+        warnings.warn(note, stacklevel=2)
     tests, benchmarks = [read_word_sets(file) for file in word_sets], read_benchmarks(pairs, questions)
     others = [row for file in occupations for row in known_words(read_words(file), experiment.ids).rows]
     scores = {word: both for file in occupations for word, both in read_scores(file).items()}

@@ -169,7 +169,6 @@ class CallableClassifier:
         return scores
 
     def _logits(self, p: np.ndarray, n: int, start: int) -> np.ndarray:
-        """Return the logits, (n,), of the function's output for n texts from number `start`."""
         if p.ndim == 2 and len(p) == n and p.shape[1] > 2:
             raise InputError(
                 f"{self.name} returned {p.shape[1]} classes; return the probability of the positive class,"

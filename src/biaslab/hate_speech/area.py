@@ -18,10 +18,7 @@ from biaslab.text.settings import Corpora
 
 RANDOM = "random"
 """Stands for random weights of the encoder, instead of a file."""
-ENCODER_FILES = (
-    "models/*",
-    *(f"{name}.tsv" for name in ("attributions", "cost", "importance")),
-)
+ENCODER_FILES = ("models/*", "attributions.tsv", "cost.tsv", "importance.tsv")
 """Files that claims need and that corpora without encoders lack."""
 _LINEAR = "only linear methods run on this corpus (hate_speech.linear_only)"
 _NAMED = ("run", "otherwise", "transfer")
@@ -103,10 +100,9 @@ def check(given: Given) -> Iterator[str]:
         yield f"hate_speech.{key}: '{name}' is the name of an area; rename the corpus"
     yield from check_corpora(section, (*_NAMED, "linear_only"), "hate_speech", given)
     for name in named_in(section, _NAMED):
-        for part, problem in _check_files(corpora[name], ("news",), ("identifiers", "sentences"), given):
-            yield f"hate_speech.corpora.{name}.{part}: {problem}"
-    for key, problem in _check_files(section, ("hatecheck",), ("masked_words",), given):
-        yield f"hate_speech.{key}: {problem}"
+        files, prefix = ("identifiers", "sentences"), f"hate_speech.corpora.{name}"
+        yield from _check_files(prefix, corpora[name], ("news",), files, given)
+    yield from _check_files("hate_speech", section, ("hatecheck",), ("masked_words",), given)
     for part, source in encoder_files(section).items():
         if problem := source_problem(source, given):
             yield f"hate_speech.encoder.{part}: {problem}"
@@ -122,15 +118,15 @@ def check(given: Given) -> Iterator[str]:
 
 
 def _check_files(
-    section: Mapping[str, Any], sources: Iterable[str], files: Iterable[str], given: Given
-) -> Iterator[tuple[str, str]]:
-    """Yield the key and the problem of each missing source or file; a file cannot be a registered dataset."""
+    prefix: str, section: Mapping[str, Any], sources: Iterable[str], files: Iterable[str], given: Given
+) -> Iterator[str]:
+    """Yield the problem of each missing source or file; a file cannot be a registered dataset."""
     for key in sources:
         if problem := source_problem(section[key], given):
-            yield key, problem
+            yield f"{prefix}.{key}: {problem}"
     for key in files:
         if problem := not_found(section[key], given.root) if section[key] else MISSING:
-            yield key, problem
+            yield f"{prefix}.{key}: {problem}"
 
 
 def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
@@ -144,7 +140,6 @@ def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
 def _available(
     corpora: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the available corpora, and the reason for each unavailable corpus."""
     needed = {name: sorted(datasets_of(corpora[name][key] for key in TEXTS)) for name in names}
     return available(needed, absent)
 
@@ -211,4 +206,3 @@ AREA = Area(
         "stormfront": Recipe(stormfront.keep_sentences, 2**26),
     },
 )
-"""The area."""

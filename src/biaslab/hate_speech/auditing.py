@@ -145,10 +145,7 @@ def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
-    """Return the probabilities of each word over t templates, from the logits of `fill_templates`.
-
-    The difference is that to the neutral words, simultaneous for all identifiers.
-    """
+    """Return the probabilities of each word over t templates, from the logits of `fill_templates`."""
     words, level = [*terms, *neutral], level_of_each(len(terms))
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
     is_positive = np.asarray(scores).reshape(p.shape) > 0
@@ -170,20 +167,19 @@ def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[s
 
 
 def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str, float]:
-    """Return how much the probability of a sentence depends on its identifier.
+    """Return how much the probability of a sentence depends on its identifier, of two or more.
 
     Means over the templates: range (largest minus smallest probability), sd (standard deviation over the
     identifiers, divisor k - 1) and gap, the counterfactual token fairness gap (Garg et al. 2019,
     "Counterfactual fairness in text classification through robustness"): the mean absolute difference over
-    pairs of identifiers. With one identifier, sd and gap are NaN.
+    pairs of identifiers.
     """
     p = expit(np.asarray(scores, np.float64)).reshape(-1, n_words)[:, :n_terms]
     first, second = np.triu_indices(n_terms, k=1)
-    is_single = n_terms < 2
     return {
         "range": float(np.ptp(p, axis=1).mean()),
-        "sd": math.nan if is_single else float(p.std(axis=1, ddof=1).mean()),
-        "gap": math.nan if is_single else float(np.abs(p[:, first] - p[:, second]).mean()),
+        "sd": float(p.std(axis=1, ddof=1).mean()),
+        "gap": float(np.abs(p[:, first] - p[:, second]).mean()),
     }
 
 
@@ -408,27 +404,16 @@ def _swaps(
     swap_scores = score(swapped, "swaps").reshape(len(holding), len(terms))
     own_term = holds[holding].argmax(axis=1)
     swap_scores[np.arange(len(own_term)), own_term] = scores[holding]  # the text itself
-    p, is_positive = expit(swap_scores), swap_scores > 0
-    p_own, own_answer = expit(scores[holding])[:, None], (scores[holding] > 0)[:, None]
+    changes, is_positive = expit(swap_scores) - expit(scores[holding])[:, None], swap_scores > 0
+    is_flipped = is_positive != (scores[holding] > 0)[:, None]
     rows, level = [], level_of_each(len(terms))
     for number, term in enumerate(terms):
-        others = own_term != number
-        change = (p[:, number] - p_own[:, 0])[others]
-        to_positive = (is_positive[:, number] & ~own_answer[:, 0])[others]
-        to_negative = (~is_positive[:, number] & own_answer[:, 0])[others]
-        low, high, least = _compare_changes(change, level)
-        rows.append(
-            {
-                "term": term,
-                "n": int(others.sum()),
-                "change": float(change.mean()) if len(change) else np.nan,
-                "change_low": low,
-                "change_high": high,
-                "least": least,
-                "n_to_positive": int(to_positive.sum()),
-                "n_to_negative": int(to_negative.sum()),
-            }
-        )
-    k, n = int((is_positive != own_answer).any(axis=1).sum()), len(holding)
+        change = changes[own_term != number, number]
+        mean = float(change.mean()) if len(change) else np.nan
+        rows.append((term, len(change), mean, *_compare_changes(change, level)))
+    table = pd.DataFrame(rows, columns=["term", "n", "change", "change_low", "change_high", "least"])
+    table["n_to_positive"] = (is_flipped & is_positive).sum(axis=0)
+    table["n_to_negative"] = (is_flipped & ~is_positive).sum(axis=0)
+    k, n = int(is_flipped.any(axis=1).sum()), len(holding)
     low, high = share_interval(k, n)
-    return pd.DataFrame(rows), {"n": n, "n_changed": k, "share": k / n, "low": low, "high": high}
+    return table, {"n": n, "n_changed": k, "share": k / n, "low": low, "high": high}

@@ -43,15 +43,6 @@ Model = Annotated[
         " positive class, or of an object with predict_proba and classes_; --positive names that class."
     ),
 ]
-IdentifierFile = Annotated[Path, typer.Option(help="Your identity terms (.yaml or .txt, one per line).")]
-LabelledTexts = Annotated[Path, typer.Argument(help="Labelled texts (.csv, .tsv or .jsonl, also .gz).")]
-MeasuredTexts = Annotated[
-    Path | None, typer.Argument(help="Labelled texts to measure on (.csv, .tsv or .jsonl, also .gz).")
-]
-TemplateFile = Annotated[
-    Path | None,
-    typer.Option(help="Neutral sentences of your own (.txt, one per line), with {} for the term."),
-]
 Limit = Annotated[
     int | None, typer.Option(help="Number of texts, drawn with the share of positive texts kept.", min=2)
 ]
@@ -80,11 +71,6 @@ class Columns:
     ] = None
 
 
-PositiveClass = Annotated[
-    str | None,
-    typer.Option(help="Positive class of the classifier, if the texts have another name for it."),
-]
-
 OWN_TRAINING = Training(epochs=3, learning_rate=2e-5, validate_every=200)
 """Defaults for training an entire encoder on a user's texts, with small steps."""
 
@@ -106,7 +92,7 @@ class Explaining:
 @app.command("train")
 @grouped
 def train(
-    data: LabelledTexts,
+    data: Annotated[Path, typer.Argument(help="Labelled texts (.csv, .tsv or .jsonl, also .gz).")],
     encoder: Annotated[
         Path, typer.Option(help="Folder of a BERT: config.json, vocab.txt, model.safetensors.")
     ],
@@ -258,11 +244,16 @@ def explain(
 @grouped
 def audit_classifier(
     model: Model,
-    identifiers: IdentifierFile,
+    identifiers: Annotated[Path, typer.Option(help="Your identity terms (.yaml or .txt, one per line).")],
     columns: Columns,
     masking: Masking,
-    data: MeasuredTexts = None,
-    positive_class: PositiveClass = None,
+    data: Annotated[
+        Path | None, typer.Argument(help="Labelled texts to measure on (.csv, .tsv or .jsonl, also .gz).")
+    ] = None,
+    positive_class: Annotated[
+        str | None,
+        typer.Option(help="Positive class of the classifier, if the texts have another name for it."),
+    ] = None,
     hatecheck: Annotated[
         Path | None,
         typer.Option(help="HateCheck's cases (test_suite_cases.csv), from biaslab datasets fetch hatecheck."),
@@ -270,7 +261,10 @@ def audit_classifier(
     news: Annotated[
         Path | None, typer.Option(help="Texts without any hate (.csv, .tsv, .jsonl, or .txt, one per line).")
     ] = None,
-    template_file: TemplateFile = None,
+    template_file: Annotated[
+        Path | None,
+        typer.Option(help="Neutral sentences of your own (.txt, one per line), with {} for the term."),
+    ] = None,
     out: AnswerOut = Path("hate-speech-audit"),
     limit: Limit = None,
     seed: Seed = SEED,
@@ -334,7 +328,6 @@ def _reading_lines(
     left_out: "LeftOut",
     terms: tuple[str, ...] = (),
 ) -> list[str]:
-    """Return lines on how the classifier and the texts are read, and on what is left out."""
     from biaslab.hate_speech.auditing import name_groups
 
     reading = f"{Path(model).name}: {classifier.reading}"

@@ -24,7 +24,7 @@ from biaslab.text.devices import choose_device, make_deterministic
 from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.labelled import read_texts
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
-from biaslab.text.tokens import MAX_LENGTH
+from biaslab.text.reading import TRAINED_LENGTH
 
 LANGUAGE_MODEL = "language_model.safetensors"
 
@@ -65,7 +65,7 @@ def train_method(
     contexts: ContextSettings,
     number: int,
     seed: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, n: None,
     threads: int = 1,
 ) -> None:
     """Train one classifier, or resume its training; methods with the same number share random streams."""
@@ -158,7 +158,7 @@ def explain_methods(
         explainer = Explainer(model, folder.tokenizer, contexts, language_model, seed)
         words = explainer.explain_words(folder.splits[TEST].tokens, drawn_rows(folder, n, seed))
         tables.append(word_importance(words, list(folder.ids)).assign(method=method))
-        classifier = FolderClassifier(model, folder.tokenizer, MAX_LENGTH)
+        classifier = FolderClassifier(model, folder.tokenizer, TRAINED_LENGTH)
         hierarchies += [
             {
                 "method": method,

@@ -44,8 +44,7 @@ _UNATTENDED = -1  # replaces a token's id where the mask is 0
 
 def find_occurrences(ids: np.ndarray, identifier_ids: Collection[int]) -> Occurrences:
     """Return the regularized tokens, w in x ∩ S (Eq. 2), of ids, (n, L) int64, row by row."""
-    pieces = np.fromiter(identifier_ids, np.int64, len(identifier_ids))
-    row, start = np.nonzero(np.isin(ids, pieces))
+    row, start = np.nonzero(np.isin(ids, list(identifier_ids)))
     return Occurrences(row, start, start + 1)
 
 
@@ -174,7 +173,6 @@ class Explainer:
         return pd.concat(tables, ignore_index=True).sort_values("row", kind="stable", ignore_index=True)
 
     def _read(self, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the ids and the mask of sentences for `importance`, on the model's device."""
         device = next(self.model.parameters()).device
         ids, mask = tokens.padded(rows, self.tokenizer.pad)
         return torch.as_tensor(ids, device=device), torch.as_tensor(mask, device=device)
@@ -182,13 +180,11 @@ class Explainer:
     def _fill(
         self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, random: torch.Generator
     ) -> torch.Tensor:
-        """Return the contexts of phrases."""
         return fill_contexts(ids, mask, phrases, self.settings, self.language_model, self.tokenizer, random)
 
     def _phi(
         self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, filled: torch.Tensor
     ) -> np.ndarray:
-        """Return φ, (k,) float64."""
         score, pad = partial(packing.score, self.model), self.tokenizer.pad
         parts = [
             importance(score, ids, mask, phrases.part(part), filled[part], pad)
@@ -312,7 +308,6 @@ def explain_sentences(
 
 
 def _limits(n_unread: int, lengths: Lengths | None, n_words: int) -> tuple[str, ...]:
-    """Return messages on the unread part of a sentence and on words that are not explained."""
     limits = []
     if lengths and n_unread > 0:
         limits.append(

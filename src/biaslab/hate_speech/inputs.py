@@ -11,9 +11,6 @@ from biaslab.run.plan.corpora import TEXTS
 from biaslab.run.plan.plan import Plan
 from biaslab.run.plan.sources import file_of
 
-_TRAINING = ("batch_size", "learning_rate", "epochs", "validate_every", "halvings")
-_CONTEXTS = {"regularization": ("radius", "samples"), "analysis": ("radius", "samples", "sentences")}
-
 
 class Inputs:
     """Inputs of the rules of a run; methods take the wildcards: corpus, method and number (a training)."""
@@ -126,16 +123,15 @@ class Inputs:
             "published_schedule": int(training["schedule"] == PUBLISHED),
             "published_stop": 1,
         }
-        numbers |= {key: training[key] for key in _TRAINING}
-        for part, keys in _CONTEXTS.items():
-            numbers |= {f"{part}_{key}": section[part][key] for key in keys}
+        numbers |= {key: value for key, value in training.items() if key != "schedule"}
+        for part in ("regularization", "analysis"):
+            numbers |= {f"{part}_{key}": value for key, value in section[part].items()}
         return {"methods": self._methods_on(wildcards.corpus), "settings": numbers}
 
     def _methods_on(self, corpus: str) -> list[str]:
         return list(LINEAR) if corpus in self.section["linear_only"] else self.methods
 
     def _model_files(self, corpora: list[str], name: str) -> list[str]:
-        """Return a file of each training of an encoder on some corpora."""
         return [
             f"results/hate_speech/{corpus}/models/{method}/{number}/{name}"
             for corpus in corpora
@@ -144,7 +140,6 @@ class Inputs:
         ]
 
     def _others(self, corpus: str) -> list[str]:
-        """Return the other corpora on which the classifiers of a corpus are tested."""
         return [
             name
             for name in self.section["transfer"]

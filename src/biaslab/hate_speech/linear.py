@@ -101,26 +101,34 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
     return table[list(COLUMNS["linear_weights"])].reset_index(drop=True)
 
 
+@dataclass(frozen=True)
+class LinearEffort:
+    """Settings of the linear experiment."""
+
+    negative_weight: float  # weight of a negative text in the loss
+    n_splits: int  # random splits
+    n_subsets: int  # random subsets of identifiers of each size (Figure 2)
+    seed: int
+
+
 def removal_curve(
-    train: Texts,
-    test: Texts,
-    news: Texts,
+    parts: Sequence[Texts],
     news_identifiers: np.ndarray,
     vocabulary: Sequence[str],
     identifier_ids: Mapping[str, int],
-    negative_weight: float,
-    seed: int,
-    n_subsets: int,
+    effort: LinearEffort,
 ) -> pd.DataFrame:
-    """Return F1 on `test` and accuracy on `news` after removing k identifiers, for every k.
+    """Return F1 on test texts and accuracy on news after removing k identifiers, for every k.
 
-    `news_identifiers`, (n,), has the identifier for which each negative text of `news` was drawn.
+    `parts` are train, test and news. `news_identifiers`, (n,), has the identifier for which each negative
+    text of news was drawn.
     """
+    train, test, news = parts
     ids = np.array(list(identifier_ids.values()), dtype=np.int64)
     vectorizer = CountVectorizer(binary=True)
     vectorizer.fit(documents(train.tokens, vocabulary))
     bags = []  # binary features, (n, f) sparse, and the part that vanishes if all identifiers are removed
-    for part in (train, test, news):
+    for part in parts:
         full, rest = (
             vectorizer.transform(documents(tokens, vocabulary)).astype(np.float64)
             for tokens in (part.tokens, part.tokens.without(ids))
@@ -129,15 +137,15 @@ def removal_curve(
     columns = _columns(vectorizer, vocabulary, identifier_ids)
     rows = []
     for n_removed in range(len(ids) + 1):
-        rng = stream(seed, "removal", n_removed)
+        rng = stream(effort.seed, "removal", n_removed)
         subsets: dict[tuple[int, ...], None] = {}
-        while len(subsets) < min(n_subsets, math.comb(len(ids), n_removed)):
+        while len(subsets) < min(effort.n_subsets, math.comb(len(ids), n_removed)):
             subsets[tuple(sorted(rng.choice(len(ids), n_removed, replace=False).tolist()))] = None
         for subset, removed in enumerate(subsets):
             is_removed = np.zeros(len(vectorizer.vocabulary_))
             is_removed[[columns[i] for i in removed if i in columns]] = 1
             X, X_test, X_news = (_without(*bag, is_removed) for bag in bags)
-            model = fit_logistic(X, train.labels, negative_weight)
+            model = fit_logistic(X, train.labels, effort.negative_weight)
             on_test = measure(model.decision_function(X_test), test.labels)
             on_news = measure(model.decision_function(X_news), news.labels, news_identifiers)
             rows.append((n_removed, subset, on_test.precision, on_test.recall, on_test.f1, *on_news[-2:]))
@@ -169,16 +177,6 @@ def _columns(
     return columns
 
 
-@dataclass(frozen=True)
-class LinearEffort:
-    """Settings of the linear experiment."""
-
-    negative_weight: float  # weight of a negative text in the loss
-    n_splits: int  # random splits
-    n_subsets: int  # random subsets of identifiers of each size (Figure 2)
-    seed: int
-
-
 def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]) -> None:
     """Write the predictions, weights, removals and splits of the linear models of a corpus."""
     train, test = folder.splits[TRAIN], folder.splits[TEST]
@@ -195,17 +193,8 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
     say("trained on the split that all classifiers share")
     removal = pd.DataFrame(columns=COLUMNS["removal"])
     if NEWS in folder.tested:
-        removal = removal_curve(
-            train,
-            test,
-            folder.tested[NEWS],
-            folder.column("identifier", NEWS),
-            folder.tokenizer.vocabulary,
-            folder.ids,
-            effort.negative_weight,
-            effort.seed,
-            effort.n_subsets,
-        )
+        parts, drawn_for = (train, test, folder.tested[NEWS]), folder.column("identifier", NEWS)
+        removal = removal_curve(parts, drawn_for, folder.tokenizer.vocabulary, folder.ids, effort)
     write_tsv(folder.path / "removal.tsv", removal)
     say("removed identifiers")
     write_tsv(folder.path / "linear.tsv", pd.DataFrame(_measure_splits(folder, source, effort, say)))

@@ -6,7 +6,7 @@ share their data and initial weights, so this module tests the differences withi
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -34,21 +34,34 @@ from biaslab.text.scores import chance_probability
 from biaslab.text.tokens import Tokens
 
 _ROUNDING = 1e-12  # relative to the largest value: smaller variation counts as equal
-Scored = tuple[str, int, str, np.ndarray]
-"""A method, the seed of a training, a set of texts, and the scores of the texts in order."""
 
 
 def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str, float]) -> None:
     """Write the tables of all methods of a corpus on all sets; `settings` are written to ``settings.tsv``."""
-    scored: list[Scored] = []
+    pieces = list(folder.ids.values())
+    holds = {name: holding(texts.tokens, pieces) for name, texts in folder.tested.items()}
+    metrics, identities, functionalities = [], [], [pd.DataFrame(columns=COLUMNS["functionalities"])]
     for method in methods:
+        n_train = len(folder.splits[TRAIN] if method in LINEAR else folder.train)
         predictions = read_parquet(folder.path / f"predictions/{method}.parquet")
         for (seed, name), table in predictions.groupby(["seed", "set"], sort=False):
-            scored.append((method, seed, name, table.sort_values("row")["score"].to_numpy()))
-    metrics = pd.DataFrame(_metrics(folder, scored))
+            scores, labels = table.sort_values("row")["score"].to_numpy(), folder.tested[name].labels
+            keys = {"method": method, "seed": seed, "set": name}
+            measures = measure(scores, labels, folder.column("identifier", NEWS) if name == NEWS else None)
+            p_chance = chance_probability(scores > 0, labels)
+            metrics.append({**keys, "n_train": n_train, **measures._asdict(), "p_chance": p_chance})
+            identities.append(identity_table(scores, labels, holds[name], list(folder.ids)).assign(**keys))
+            if name == HATECHECK:
+                cases = functionality_table(scores, labels, folder.column("functionality", name))
+                functionalities.append(cases.assign(method=method, seed=seed))
+    metrics = pd.DataFrame(metrics)
+    tables = {
+        "identity": pd.concat(identities, ignore_index=True),
+        "functionalities": pd.concat(functionalities[1:] or functionalities, ignore_index=True),
+    }
     write_tsv(folder.path / "metrics.tsv", metrics)
-    write_tsv(folder.path / "identity.tsv", _identity(folder, scored))
-    write_tsv(folder.path / "functionalities.tsv", _functionalities(folder, scored))
+    for name, table in tables.items():
+        write_tsv(folder.path / f"{name}.tsv", table[list(COLUMNS[name])])
     differences = [paired_differences(metrics, name) for name in (VANILLA, BOW) if name in methods]
     write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
     config = json.loads((folder.encoder / "config.json").read_text(encoding="utf-8"))
@@ -67,42 +80,6 @@ def measure_encoders(
     parsed = [parse_method(name) for name in sorted(methods, key=lambda name: name != VANILLA)]
     cost = count_work(folder.train.tokens, list(folder.ids.values()), parsed, contexts, batch_size)
     write_tsv(folder.path / "cost.tsv", cost)
-
-
-def _metrics(folder: Folder, scored: Sequence[Scored]) -> Iterator[dict[str, object]]:
-    """Yield the rows of ``metrics.tsv``; linear models train on all texts, encoders on `Folder.train`."""
-    sizes = {True: len(folder.splits[TRAIN]), False: len(folder.train)}
-    for method, seed, name, scores in scored:
-        identifiers = folder.column("identifier", NEWS) if name == NEWS else None
-        labels, n_train = folder.tested[name].labels, sizes[method in LINEAR]
-        measures = measure(scores, labels, identifiers)._asdict()
-        p_chance = chance_probability(scores > 0, labels)
-        names = {"method": method, "seed": seed, "set": name, "n_train": n_train}
-        yield {**names, **measures, "p_chance": p_chance}
-
-
-def _identity(folder: Folder, scored: Sequence[Scored]) -> pd.DataFrame:
-    """Return the measures of every identifier on every set."""
-    pieces = list(folder.ids.values())
-    holds = {name: holding(texts.tokens, pieces) for name, texts in folder.tested.items()}
-    tables = [
-        identity_table(scores, folder.tested[name].labels, holds[name], list(folder.ids)).assign(
-            method=method, seed=seed, set=name
-        )
-        for method, seed, name, scores in scored
-    ]
-    return pd.concat(tables, ignore_index=True)[list(COLUMNS["identity"])]
-
-
-def _functionalities(folder: Folder, scored: Sequence[Scored]) -> pd.DataFrame:
-    """Return the pass rates of HateCheck; without rows if HateCheck is missing."""
-    columns = COLUMNS["functionalities"]
-    tables = [pd.DataFrame(columns=columns)]
-    for method, seed, name, scores in scored:
-        if name == HATECHECK:
-            labels, names = folder.tested[name].labels, folder.column("functionality", name)
-            tables.append(functionality_table(scores, labels, names).assign(method=method, seed=seed))
-    return pd.concat(tables[1:] or tables, ignore_index=True)[list(columns)]
 
 
 def count_work(

@@ -56,9 +56,7 @@ def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None 
     scores, labels = check_scored(scores, labels)
     predicted = scores > 0
     is_right = predicted == labels
-    rates = (math.nan,) * 3
-    if labels.any():
-        rates = precision_recall_f1(predicted, labels)
+    rates = precision_recall_f1(predicted, labels) if labels.any() else (math.nan,) * 3
     macro_accuracy = math.nan
     if identifiers is not None:
         right = pd.Series(is_right, dtype=np.float64).groupby(np.asarray(identifiers))

@@ -66,18 +66,16 @@ def find_sentences(articles: Iterator[Mapping[str, str]]) -> Candidates:
 
 def _articles(archive: Path) -> Iterator[Mapping[str, str]]:
     for name, data in tar_files(archive, MAX_UNPACKED_BYTES):
-        if name.partition("/")[2].startswith(_FOLDER):
-            yield _article(data, f"{archive}: {name}")
-
-
-def _article(data: bytes, where: str) -> Mapping[str, str]:
-    try:
-        article = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON ({one_line(error)}); take the published archive") from error
-    if not isinstance(article, dict) or not all(isinstance(article.get(field), str) for field in _FIELDS):
-        raise InputError(f"{where}: no article ({', '.join(_FIELDS)}); take the published archive")
-    return article
+        if not name.partition("/")[2].startswith(_FOLDER):
+            continue
+        where = f"{archive}: {name}"
+        try:
+            article = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{where}: not JSON ({one_line(error)}); take the published archive") from error
+        if not isinstance(article, dict) or not all(isinstance(article.get(field), str) for field in _FIELDS):
+            raise InputError(f"{where}: no article ({', '.join(_FIELDS)}); take the published archive")
+        yield article
 
 
 def _date(article: Mapping[str, str]) -> str | None:

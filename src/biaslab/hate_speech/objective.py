@@ -16,11 +16,9 @@ authors' code, the softmax is applied to weights that already are probabilities,
 are taken after dropout.
 """
 
-import dataclasses
-import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -31,6 +29,7 @@ from biaslab.hate_speech import methods
 from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings, Occurrences, fill_contexts
 from biaslab.hate_speech.explanations import find_occurrences, importance, passes, regularizer
 from biaslab.hate_speech.methods import Method
+from biaslab.hate_speech.metrics import holding
 from biaslab.text import packing
 from biaslab.text.devices import generator, step_seed
 from biaslab.text.language_model import BiGRU
@@ -81,9 +80,8 @@ class ExplainedBatches:
     ) -> None:
         self._batches, self._tokenizer, self._device = batches, tokenizer, device
         self._regularization, self._seed = regularization, seed
-        tokens = batches.tokens
-        is_identifier = np.isin(tokens.ids, list(regularization.identifier_ids.values()))
-        self._has = np.diff(np.concatenate([[0], np.cumsum(is_identifier)])[tokens.offsets]) > 0
+        ids = list(regularization.identifier_ids.values())
+        self._has = holding(batches.tokens, ids).any(axis=1)
         self._drawn = lru_cache(maxsize=1)(self._draw)
 
     def at(self, step: int) -> Explained | None:
@@ -130,7 +128,7 @@ class Regularization:
         """The settings for sampling contexts: none for OC, `context_settings` with the quirks for SOC."""
         if self.method.kind == methods.OC:
             return OC
-        return dataclasses.replace(
+        return replace(
             self.context_settings,
             chained=methods.INDEPENDENT not in self.method.quirks,
             exclude_specials=methods.PAD not in self.method.quirks,
@@ -157,10 +155,7 @@ class Objective:
             self._explained = ExplainedBatches(batches, regularization, tokenizer, seed, model.device)
 
     def backward(self, step: int) -> tuple[float, float]:
-        """Accumulate the gradient of a step's loss L; return L' and the added term without its factor α.
-
-        All random numbers are determined by the seed and the step, so that steps do not depend on each other.
-        """
+        """Accumulate the gradient of a step's loss L; return L' and the added term without its factor α."""
         torch.manual_seed(step_seed(self._seed, "dropout", step))
         self._model.train()
         rows = self._batches.rows(step)
@@ -186,7 +181,7 @@ class Objective:
         total = 0.0
         for part in passes(explained.filled, MAX_TOKENS):
             phi = importance(
-                functools.partial(packing.score, self._model),
+                partial(packing.score, self._model),
                 explained.ids,
                 explained.mask,
                 explained.occurrences.part(part),

@@ -4,9 +4,8 @@ Gradients are clipped, weight decay is decoupled, and the state consists of plai
 rises and falls over a budget of steps, and is halved after validations without improvement.
 """
 
-import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -49,8 +48,8 @@ class Patience:
     def after(self, f1: float, halves: bool = True) -> "Patience":
         """Return the state after a validation: a new best F1, or one more halving if `halves`."""
         if f1 > self.best:
-            return dataclasses.replace(self, best=f1)
-        return dataclasses.replace(self, halvings=self.halvings + halves)
+            return replace(self, best=f1)
+        return replace(self, halvings=self.halvings + halves)
 
 
 class Optimizer:

@@ -1,12 +1,11 @@
 """Train a classifier on the user's own texts, into a folder that transformers reads."""
 
-import dataclasses
 import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from biaslab.core.rng import stream
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.metrics import holding
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
+from biaslab.run.record.provenance import sha256_file
 from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
@@ -87,23 +87,19 @@ def train_own(
     device: torch.device,
     progress: Progress = lambda what, done, n: None,
 ) -> Trained:
-    """Train a classifier on a table of `read_labelled`; an interrupted training resumes from its checkpoint.
-
-    The folder `out` is one that transformers reads, with the history and, for SOC, the language model.
-    """
+    """Train a classifier on a table of `read_labelled`; resume a training that was interrupted."""
     if not method.is_encoder:
         raise InputError(
             f"method '{method.name}' is a linear model, not an encoder that can be saved; choose vanilla, wr,"
             " oc-0.1, soc-0.1 or ear-0.01"
         )
     table, seed = splits.draw(table, settings.limit, settings.seed), settings.seed
-    parts = split(table, settings.validation_share, seed)
+    first, second = split(table, settings.validation_share, seed)
     with _keep_layers(encoder, settings.layers) as folder:
         tokenizer = Tokenizer.load(folder / "vocab.txt")
         lengths = Lengths(count_in_batches(tokenizer.count, list(table["text"])), TRAINED_LENGTH)
         ids = identifier_ids(identifiers, tokenizer)
         tokens, labels = tokenizer.encode(table["text"], TRAINED_LENGTH), table["label"].to_numpy(np.int8)
-        first, second = parts
         data = TrainingData(tokens.take(first), labels[first], tokens.take(second), labels[second], tokenizer)
         description = _describe(data, folder, method, ids, settings, device)
         is_begun = _check_folder(out / TRAINING_FILE, description)
@@ -165,21 +161,22 @@ def _describe(
 ) -> dict[str, Any]:
     """Return the content of ``training.json``: all inputs of the training, and the numbers of texts."""
     pieces = {term: data.tokenizer.vocabulary[i] for term, i in ids.items()}
+    weights = encoder / WEIGHTS  # if they are missing, loading the encoder reports that error
     description = {
         "method": method.name,
         "seed": settings.seed,
         "device": device.type,
-        "encoder": _digest_of_file(encoder / WEIGHTS),
+        "encoder": sha256_file(weights) if weights.is_file() else "",
         "identifiers": pieces if method.removes_words or method.explains else {},
         REMOVED: list(pieces.values()) if method.removes_words else [],
         "texts": {
             _TRAIN: _counts(data.train, data.train_labels, ids),
             _VALIDATION: _counts(data.validation, data.validation_labels, ids),
         },
-        "settings": dataclasses.asdict(settings.training),
+        "settings": asdict(settings.training),
     }
     if method.kind == SOC:
-        description["language_model"] = dataclasses.asdict(settings.language_model)
+        description["language_model"] = asdict(settings.language_model)
     return description
 
 
@@ -193,14 +190,6 @@ def _counts(tokens: Tokens, labels: np.ndarray, ids: dict[str, int]) -> dict[str
         "n_with_identifier": int(holding(tokens, list(ids.values())).any(axis=1).sum()),
         "sha256": digest.hexdigest(),
     }
-
-
-def _digest_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file; "" if it is missing, because loading the encoder reports that error."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_folder(path: Path, description: dict[str, Any]) -> bool:
@@ -226,7 +215,6 @@ def _check_folder(path: Path, description: dict[str, Any]) -> bool:
 
 
 def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
-    """Flatten nested mappings; join their keys by dots."""
     if not isinstance(values, dict):
         return {prefix: values}
     flat: dict[str, Any] = {}

@@ -116,7 +116,6 @@ def to_html(explained: Sequence[Explained], heading: str) -> str:
 
 
 def _name_explanation(contexts: "ContextSettings") -> str:
-    """Return the name of the explanation method and its contexts."""
     if not contexts.radius:
         return "occlusion (OC)"
     n, radius = contexts.samples, contexts.radius

@@ -15,9 +15,6 @@ def keep_sentences(files: Sequence[Path], target: Path) -> None:
     """Write an archive of all sentences with annotations and licence, without the authors' samples."""
     (archive,) = files
     members = tar_files(archive, MAX_UNPACKED_BYTES)
-    write_tar(target, ((name, data) for name, data in members if _part(name) in _KEPT))
-
-
-def _part(name: str) -> str:
-    """Return the second component of a path: a file or folder in the archive's top folder."""
-    return name.partition("/")[2].partition("/")[0]
+    # The second component of a path is a file or folder in the archive's top folder.
+    parts = ((name.partition("/")[2].partition("/")[0], name, data) for name, data in members)
+    write_tar(target, ((name, data) for part, name, data in parts if part in _KEPT))

@@ -8,12 +8,11 @@ Every random number is determined by the seed and the number of the epoch or ste
 therefore resumes from its last checkpoint (one safetensors file) with byte-identical results.
 """
 
-import dataclasses
 import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def train(
     seed: int,
     device: torch.device | str,
     checkpoint: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> pd.DataFrame:
     """Train a classifier and return its history, with the columns `HISTORY`.
 
@@ -77,7 +76,7 @@ def train(
     if method.removes_words:
         ids = list(regularization.identifier_ids.values())
         kept = {"train": data.train.without(ids), "validation": data.validation.without(ids)}
-        data = dataclasses.replace(data, **kept)
+        data = replace(data, **kept)
     identity = _identify(model, data, settings, regularization, seed) if checkpoint else {}
     tokenizer, language_model = data.tokenizer, regularization.language_model
     tokens = [known_tokens(data.train, tokenizer), data.validation.ids]  # all that can occur
@@ -93,8 +92,7 @@ def train(
                 run.validate()
                 if checkpoint:
                     run.save(checkpoint, identity)
-            if progress is not None:
-                progress(run.step, run.validations[-1])
+            progress(run.step, run.validations[-1])
         run.set_weights(run.best)
     model.eval()
     return pd.DataFrame(run.history, columns=HISTORY)
@@ -121,13 +119,13 @@ def _identify(
     return {
         "method": regularization.method.name,
         "seed": seed,
-        **dataclasses.asdict(settings),
+        **asdict(settings),
         "device": model.device.type,
         "encoder": _digest(parameter.detach().cpu().numpy() for parameter in model.parameters()),
         "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
         "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
         "identifiers": dict(explained_by.identifier_ids) if explained_by else None,
-        "contexts": dataclasses.asdict(explained_by.contexts) if explained_by else None,
+        "contexts": asdict(explained_by.contexts) if explained_by else None,
         "language_model": language_model
         and _digest(t.cpu().numpy() for t in language_model.state_dict().values()),
     }
@@ -160,7 +158,6 @@ class _Run:
         self._rate, self._losses = 0.0, []
 
     def take_step(self) -> None:
-        """Take one step against the gradient of the next batch."""
         losses = self._objective.backward(self.step)
         factor = self.patience.factor * warmup_linear(self.step, self.validations[-1])
         self._rate = self._settings.learning_rate * factor
@@ -191,8 +188,7 @@ class _Run:
         self.history.append([*values, precision, recall, f1, self.patience.halvings, is_best])
 
     def save(self, path: Path, identity: Mapping[str, Any]) -> None:
-        """Write a checkpoint atomically; `identity` has the values that determine the training, as JSON."""
-        state = {"step": self.step, "patience": dataclasses.asdict(self.patience), "history": self.history}
+        state = {"step": self.step, "patience": asdict(self.patience), "history": self.history}
         parts = {
             "model": dict(self._model.named_parameters()),
             "optimizer": self._optimizer.state(),
@@ -234,7 +230,6 @@ class _Run:
 
     @torch.no_grad()
     def set_weights(self, weights: dict[str, torch.Tensor]) -> None:
-        """Set the parameters of the model that `weights` names."""
         for name, p in self._model.named_parameters():
             p.copy_(weights.get(name, p))
 

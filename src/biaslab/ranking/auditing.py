@@ -61,11 +61,6 @@ class Audit:
     is_named: bool = False  # whether the reference was named in advance
 
     @property
-    def n_compared(self) -> int:
-        """The number of values that are compared with the reference."""
-        return int((self.selection["ranking"] == RANKINGS[0]).sum()) - 1
-
-    @property
     def reference(self) -> str:
         """The value that all others are compared with, by default the value with the highest rate."""
         before = self.selection[self.selection["ranking"] == RANKINGS[0]]
@@ -86,12 +81,14 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
     pools = read_pools(source, desired)
     n_places = int(np.minimum(pools.sizes, k).sum())
     _check(pools, source, n_places, reference)
-    part = _measure(pools, source, k, algorithm)
-    counts, tests, tied = part.counts[part.counts["n"] > 0], part.tests, part.tied
-    below = float(np.sum(pools.groups.rows == UNKNOWN)) - part.in_top
+    by_score = pools.scores is not None and source.columns.rank is None
+    order = pools.by_score if by_score else order_of(pools, source)
+    tables, counts, tied, in_top = _measure(pools, source.lists.queries, order, by_score, k, algorithm)
+    counts, values, tests = counts[counts["n"] > 0], tables["values"], tables["tests"]
+    below = float(np.sum(pools.groups.rows == UNKNOWN)) - in_top
     rates = [
-        selection_rates(counts, name, part.in_top, below, n_places, reference).assign(ranking=name)
-        for name in part.measures["ranking"].unique()
+        selection_rates(counts, name, in_top, below, n_places, reference).assign(ranking=name)
+        for name in tables["measures"]["ranking"].unique()
     ]
     n, s = (_pivot(counts, column) for column in ("n", RANKINGS[0]))
     compared = compare_groups(s, n, tied.loc[n.index, "n_known"], tied.loc[n.index, "chance"])
@@ -105,7 +102,6 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
         n_selected_most=bounds["most"].to_numpy(),
     )
     tests["p_value_corrected"] = holm(tests["p_value"])
-    values = part.values
     with np.errstate(divide="ignore", invalid="ignore"):
         skew = np.log(values["share"] / values["desired"])
     has_skew = (values["desired"] > 0) | (values["share"] > 0)
@@ -114,35 +110,24 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
         counts["list"].nunique(),
         len(pools.lists),
         n_places,
-        (part.in_top, below),
-        values,
-        pd.concat(rates, ignore_index=True),
-        tests,
-        part.measures,
-        part.n_unsorted,
-        compared.p_value,
-        (int(tied["n_tied"].sum()), int(tied["n_places"].sum()), int((tied["n_tied"] > 0).sum())),
-        reference is not None,
+        (in_top, below),
+        selection=pd.concat(rates, ignore_index=True),
+        n_unsorted=count_unsorted(pools, order),
+        p_value=compared.p_value,
+        n_tied=(int(tied["n_tied"].sum()), int(tied["n_places"].sum()), int((tied["n_tied"] > 0).sum())),
+        is_named=reference is not None,
+        **tables,
     )
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Measurements of the lists."""
+def _measure(
+    pools: Pools, queries: Sequence[str], order: np.ndarray, by_score: bool, k: int, algorithm: str
+) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, pd.DataFrame, float]:
+    """Measure lists in `RANKINGS`, without scores only before re-ranking, averaged over orders of ties.
 
-    measures: pd.DataFrame  # `measuring.summarize` by ranking
-    counts: pd.DataFrame  # list, value, n, least and most (selected before), and selected by ranking
-    tied: pd.DataFrame  # a row per list: n_tied, n_places, and of known values n_known, chance (of each)
-    tests: pd.DataFrame
-    values: pd.DataFrame  # `measuring.value_table` by ranking
-    in_top: float  # candidates without a known value
-    n_unsorted: int
-
-
-def _measure(pools: Pools, source: ListFile, k: int, algorithm: str) -> _Part:
-    """Measure lists in `RANKINGS`, without scores only before re-ranking, averaged over orders of ties."""
-    before, by_score = RANKINGS[0], pools.scores is not None and source.columns.rank is None
-    order, queries = pools.by_score if by_score else order_of(pools, source), source.lists.queries
+    Return the tables of `Audit` by name, those of `_counts`, and the top's candidates without a known value.
+    """
+    before = RANKINGS[0]
     rankings, tied = {before: top(pools, k, order)}, None
     if pools.scores is not None:
         rankings[RANKINGS[1]] = registry.rerank(algorithm, pools, k)[0]
@@ -166,25 +151,23 @@ def _measure(pools: Pools, source: ListFile, k: int, algorithm: str) -> _Part:
         table = discount_table(rankings[before].longest)
         chances = ties.mean_over_places(pools, k, np.ones(len(table)))
         last = ties.last_places(pools, k)
-        chosen[before] = ties.sums_by_group(pools.groups, chances)
-        attention[before] = ties.sums_by_group(pools.groups, ties.mean_over_places(pools, k, table))
+        rows = pools.groups.rows
+        chosen[before] = pools.groups.sums(rows, chances)
+        attention[before] = pools.groups.sums(rows, ties.mean_over_places(pools, k, table))
     if last.n_tied.any():
         of_list = np.bincount(pools.groups.lists, chosen[before], len(pools.sizes))
         tests = tests.assign(n_value=chosen[before], n_places=of_list[pools.groups.lists])
-    counts, of_lists = _counts(pools, chances, last, chosen)
     values = [
         value_table(r, chosen[name], attention[name]).assign(ranking=name) for name, r in rankings.items()
     ]
     measures = [summarize(table).assign(ranking=name) for name, table in lists.items()]
-    return _Part(
-        pd.concat(measures, ignore_index=True),
-        counts,
-        of_lists,
-        tests,
-        pd.concat(values),
-        float(chances[pools.groups.rows == UNKNOWN].sum()),
-        count_unsorted(pools, order),
-    )
+    tables = {
+        "values": pd.concat(values),
+        "tests": tests,
+        "measures": pd.concat(measures, ignore_index=True),
+    }
+    n_unknown = float(chances[pools.groups.rows == UNKNOWN].sum())
+    return tables, *_counts(pools, chances, last, chosen), n_unknown
 
 
 def _means_over_orders(
@@ -204,7 +187,10 @@ def _means_over_orders(
             quantities |= {"chosen": rankings.by_group(), "attention": rankings.by_group(rankings.attention)}
             for quantity, values in quantities.items():
                 n = len(tied.lists if quantity in registry.MEASURES else tied.groups)
-                sums[name, quantity] = ties.add_orders(sums.get((name, quantity), 0.0), values, n)
+                by_order = values.reshape(-1, n).astype(np.float64)
+                by_order[0] += sums.get((name, quantity), 0.0)
+                # Order after order, so that rounding does not depend on the number of concatenated orders.
+                sums[name, quantity] = np.add.accumulate(by_order, axis=0)[-1]
     return {key: total / ties.n_orders(k) for key, total in sums.items()}
 
 
@@ -253,10 +239,14 @@ def _rate_intervals(n: np.ndarray, s: np.ndarray) -> np.ndarray:
 def _counts(
     pools: Pools, chances: np.ndarray, last: ties.LastPlaces, chosen: dict[str, np.ndarray]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return `_Part`'s counts, with lists numbered from 0, and tied."""
+    """Return the candidates of each list (from 0) and value, and the ties of each list.
+
+    The first table has the candidates, the least and the most that are selected before, and the selected by
+    ranking. In the second table, chance is that of each tied candidate to get a place.
+    """
     groups, n_lists = pools.groups, len(pools.sizes)
-    n_tied = ties.sums_by_group(groups, last.is_tied)
-    sure = ties.sums_by_group(groups, np.where(last.is_tied, 0.0, chances))
+    n_tied = groups.sums(groups.rows, last.is_tied)
+    sure = groups.sums(groups.rows, np.where(last.is_tied, 0.0, chances))
     of_list, places = last.n_tied[groups.lists], last.n_places[groups.lists]
     columns = {
         "list": groups.lists,

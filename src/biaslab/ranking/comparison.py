@@ -19,7 +19,6 @@ from biaslab.ranking.pools import Groups, Pools, Settings
 from biaslab.ranking.simulation import check_top, draw
 
 PROTECTED = "0"
-"""The protected value of FA*IR."""
 
 
 def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed: int) -> pd.DataFrame:
@@ -56,12 +55,6 @@ def write_comparison(
 def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Pools:
     """Return lists as pools: scores (n_lists, m, c) of c candidates per value; desired (n_lists, m)."""
     n_lists, m, c = scores.shape
-    groups = Groups(
-        list_groups=np.arange(n_lists + 1) * m,
-        names=[str(a) for a in range(m)],
-        values=np.tile(np.arange(m), n_lists),
-        rows=np.repeat(np.arange(n_lists * m), c),
-        counts=np.full(n_lists * m, c),
-        desired=desired.ravel(),
-    )
+    names, rows = [str(a) for a in range(m)], np.repeat(np.arange(n_lists * m), c)
+    groups = Groups.of_all_values(names, rows, desired)
     return Pools(np.arange(n_lists + 1) * m * c, groups, scores.ravel(), settings)

@@ -124,14 +124,7 @@ def read_pools(source: ListFile, desired: str) -> Pools:
             )
     places = np.array([names.index(name) for name in lists.names], dtype=np.int64)
     rows[is_known] = list_of_row * len(names) + places[lists.values[is_known]]
-    groups = Groups(
-        list_groups=np.arange(n_lists + 1) * len(names),
-        names=names,
-        values=np.tile(np.arange(len(names)), n_lists),
-        rows=rows,
-        counts=np.bincount(rows[is_known], minlength=n_lists * len(names)),
-        desired=np.tile(list(shares.values()), n_lists),
-    )
+    groups = Groups.of_all_values(names, rows, np.tile(list(shares.values()), (n_lists, 1)))
     return Pools(lists.offsets, groups, lists.scores)
 
 

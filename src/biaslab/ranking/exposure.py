@@ -23,7 +23,7 @@ are NaN if a score is negative or if a group, or the list, has no relevance.
 
 import numpy as np
 
-from biaslab.ranking.pools import UNKNOWN, Rankings
+from biaslab.ranking.pools import Rankings
 
 
 def exposures(rankings: Rankings) -> np.ndarray:
@@ -34,9 +34,7 @@ def exposures(rankings: Rankings) -> np.ndarray:
 def utilities(rankings: Rankings) -> np.ndarray:
     """Return the mean relevance of each group's candidates, (G,) float64; NaN if empty or below 0."""
     groups, scores = rankings.pools.groups, rankings.pools.scores
-    is_known = groups.rows != UNKNOWN
-    relevance = np.where(scores < 0, np.nan, scores)[is_known]
-    return _divide(np.bincount(groups.rows[is_known], relevance, len(groups.counts)), groups.counts)
+    return _divide(groups.sums(groups.rows, np.where(scores < 0, np.nan, scores)), groups.counts)
 
 
 def relevance_shares(rankings: Rankings) -> np.ndarray:
@@ -85,7 +83,6 @@ def attention_inequity(rankings: Rankings) -> np.ndarray:
 
 
 def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return a / b, NaN if b is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(b == 0, np.nan, a / b)
 
@@ -101,6 +98,5 @@ def _ratio(rankings: Rankings, values: np.ndarray) -> np.ndarray:
 
 
 def _relative_entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return p ln(p / q), 0 if p is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(p == 0, 0.0, p * np.log(p / q))

@@ -120,7 +120,6 @@ class ListFile:
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
-        """Convert errors of the readers to one-line input errors."""
         try:
             yield
         except FileNotFoundError as error:
@@ -168,7 +167,6 @@ class ListFile:
             raise InputError(f"{self.path}: an attribute is named twice; name each once")
 
     def _text_options(self, names: Sequence[str] = ()) -> tuple:
-        """Return the options for reading a text file with text columns `names`."""
         return (
             pacsv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
             pacsv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
@@ -216,7 +214,6 @@ class ListFile:
         return np.append(starts, len(table)), queries
 
     def _numbers(self, table: pa.Table, column: str | None) -> np.ndarray | None:
-        """Return a column of finite numbers, None for no column."""
         if column is None:
             return None
         scores = table[column]

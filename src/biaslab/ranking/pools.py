@@ -1,6 +1,5 @@
 """Lists of candidates as input of algorithms, and their rankings as input of measures."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,6 +35,14 @@ class Groups:
     counts: np.ndarray  # (G,) int64: candidates; 0 if a list lacks a desired value
     desired: np.ndarray  # (G,) float64: shares; they sum to one over a list that has groups
 
+    @classmethod
+    def of_all_values(cls, names: list[str], rows: np.ndarray, desired: np.ndarray) -> "Groups":
+        """Return groups of every value in every list; `desired` (n_lists, m) has shares of the values."""
+        n_lists, m = desired.shape
+        counts = np.bincount(rows[rows != UNKNOWN], minlength=desired.size)
+        values = np.tile(np.arange(m), n_lists)
+        return cls(np.arange(n_lists + 1) * m, names, values, rows, counts, desired.ravel())
+
     @cached_property
     def lists(self) -> np.ndarray:
         """The list of each group, (G,) int64."""
@@ -48,6 +55,11 @@ class Groups:
         filled = np.diff(self.list_groups) > 0
         out[filled] = reduce.reduceat(values, self.list_groups[:-1][filled]) if filled.any() else np.nan
         return out
+
+    def sums(self, groups: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return sums of weights (without `weights`: numbers) of entries in known groups, (G,)."""
+        is_known = groups != UNKNOWN
+        return np.bincount(groups[is_known], None if weights is None else weights[is_known], len(self.counts))
 
     def shares(self, sums: np.ndarray) -> np.ndarray:
         """Return the share of each group in the sum over its list, (G,); NaN if the sum is 0."""
@@ -119,7 +131,6 @@ class Rankings:
     pools: Pools
     n_places: np.ndarray  # (n_lists,) int64: at most the number of candidates of the list
     rows: np.ndarray  # (P,) int64: the candidate at each place
-    results: dict[Callable, np.ndarray] = field(default_factory=dict)  # see `once`
 
     @cached_property
     def lists(self) -> np.ndarray:
@@ -150,17 +161,9 @@ class Rankings:
         """Return the entries of a table by place (for the longest list) at every place."""
         return table[places_of(self.n_places)]
 
-    def once(self, compute: Callable[["Rankings"], np.ndarray]) -> np.ndarray:
-        """Return the result of a function of these rankings; compute it only once."""
-        if compute not in self.results:
-            self.results[compute] = compute(self)
-        return self.results[compute]
-
     def by_group(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return sums of weights (without `weights`: numbers) of the places of each group, (G,)."""
-        is_known = self.groups != UNKNOWN
-        known_weights = None if weights is None else weights[is_known]
-        return np.bincount(self.groups[is_known], known_weights, len(self.pools.groups.counts))
+        return self.pools.groups.sums(self.groups, weights)
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:

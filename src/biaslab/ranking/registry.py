@@ -22,7 +22,8 @@ class Measure:
 
     title: str
     fair: float  # the value of a fair ranking; for NDCG, of a ranking without loss
-    compute: Callable[[Rankings], np.ndarray]  # (n_lists,) float64; NaN if undefined for a list
+    # (n_lists,) float64; NaN if undefined for a list. `geyik.measure` computes measures without a function.
+    compute: Callable[[Rankings], np.ndarray] | None = None
     needs_scores: bool = False
     needs_protected: bool = False
     is_share: bool = False  # 0 or 1 for each list, so that its mean is a share of the lists
@@ -42,17 +43,13 @@ class Algorithm:
     needs_protected: bool = False
 
 
-def _geyik_measure(name: str) -> Callable[[Rankings], np.ndarray]:
-    return lambda rankings: rankings.once(geyik.measure)[:, GEYIK_MEASURES.index(name)]
-
-
 MEASURES = {
-    "infeasible_index": Measure("InfeasibleIndex", 0, _geyik_measure("infeasible_index")),
-    "infeasible_count": Measure("InfeasibleCount", 0, _geyik_measure("infeasible_count")),
-    "min_skew": Measure("MinSkew", 0, _geyik_measure("min_skew")),
-    "max_skew": Measure("MaxSkew", 0, _geyik_measure("max_skew")),
-    "ndkl": Measure("NDKL", 0, _geyik_measure("ndkl")),
-    "ndcg": Measure("NDCG", 1, _geyik_measure("ndcg"), needs_scores=True),
+    "infeasible_index": Measure("InfeasibleIndex", 0),
+    "infeasible_count": Measure("InfeasibleCount", 0),
+    "min_skew": Measure("MinSkew", 0),
+    "max_skew": Measure("MaxSkew", 0),
+    "ndkl": Measure("NDKL", 0),
+    "ndcg": Measure("NDCG", 1, needs_scores=True),
     "exposure_ratio": Measure("Exposure ratio", 1, exposure.exposure_ratio),
     "awrf": Measure("AWRF", 1, exposure.awrf),
     "disparate_treatment": Measure("Disparate treatment ratio", 1, exposure.disparate_treatment, True),
@@ -92,10 +89,7 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
 
 
 def mean_of(name: str, values: np.ndarray) -> dict[str, float]:
-    """Return the mean of a measure over lists, without lists in which it is infinite or undefined.
-
-    The interval is Student's over lists, for a share that of Clopper and Pearson.
-    """
+    """Return the mean of a measure over lists, without lists in which it is infinite or undefined."""
     finite = values[np.isfinite(values)]
     if MEASURES[name].is_share:
         low, high = share_interval(int(finite.sum()), len(finite))
@@ -114,8 +108,9 @@ def measure(rankings: Rankings) -> dict[str, np.ndarray]:
     """Return all measures that are defined for rankings, by name: (n_lists,) float64 each."""
     has_scores = rankings.pools.scores is not None
     has_protected = rankings.pools.settings.protected is not None
+    values = dict(zip(GEYIK_MEASURES, geyik.measure(rankings).T, strict=True))
     return {
-        name: measure.compute(rankings)
+        name: measure.compute(rankings) if measure.compute else values[name]
         for name, measure in MEASURES.items()
         if has_scores >= measure.needs_scores and has_protected >= measure.needs_protected
     }

@@ -95,7 +95,6 @@ def draw(m: int, n_lists: int, candidates: int, rng: np.random.Generator) -> tup
 def _simulate_size(
     m: int, distributions: int, candidates: int, top: int, seed: int, threads: int, progress: tqdm
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Simulate one number of values in chunks, each with its own random stream."""
     quantities = Moments((len(ALGORITHMS), len(QUANTITIES)))
     differences = Moments((len(PAIRS), len(COMPARED)))
     infeasible = np.zeros(len(ALGORITHMS), dtype=np.int64)

@@ -7,15 +7,14 @@ p-values), and all results of re-ranking, are means over `n_orders` random order
 list, its scores and its groups determine the orders; the order of the file has no effect.
 """
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from biaslab.core.rng import stream
-from biaslab.ranking.pools import UNKNOWN, Groups, Pools, members_of, places_of
+from biaslab.ranking.pools import Pools, members_of, places_of
 
 _BLOCK = 200_000  # candidates of concatenated orders
 
@@ -70,12 +69,6 @@ def last_places(pools: Pools, k: int) -> LastPlaces:
     return LastPlaces(is_tied, n_tied, n_places)
 
 
-def sums_by_group(groups: Groups, weights: np.ndarray) -> np.ndarray:
-    """Return the sums of candidates' weights, (n,), over each group, (G,)."""
-    is_known = groups.rows != UNKNOWN
-    return np.bincount(groups.rows[is_known], weights[is_known], len(groups.counts))
-
-
 def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:
     """Return the lists in which candidates of several groups tie; None if there are none."""
     blocks, rows = _blocks(pools), pools.groups.rows[pools.by_score]
@@ -104,18 +97,8 @@ def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
         copies = pools.take(np.tile(np.arange(n_lists), len(part)))
         firsts = np.repeat(np.arange(len(part)) * len(canonical), len(canonical))
         order = (np.tile(canonical, len(part)) + firsts)[np.lexsort((part.ravel(), copies.lists))]
-        groups = dataclasses.replace(copies.groups, rows=copies.groups.rows[order])
-        yield dataclasses.replace(copies, groups=groups, scores=copies.scores[order])
-
-
-def add_orders(total: np.ndarray | float, values: np.ndarray, n: int) -> np.ndarray:
-    """Add values of `n` lists or groups, in concatenated orders, to a total, order after order.
-
-    Rounding therefore does not depend on the number of concatenated orders.
-    """
-    values = values.reshape(-1, n).astype(np.float64)
-    values[0] += total
-    return np.add.accumulate(values, axis=0)[-1]
+        groups = replace(copies.groups, rows=copies.groups.rows[order])
+        yield replace(copies, groups=groups, scores=copies.scores[order])
 
 
 def _blocks(pools: Pools) -> np.ndarray:

@@ -302,7 +302,6 @@ def _word(fields: Fields, column: str, where: str) -> str:
 
 
 def _jigsaw_label(fields: Fields, names: tuple[str, ...], where: str) -> int | None:
-    """Return 1 if a comment has any of the labels `names`, else 0; None if it was not scored."""
     if all(fields[name] == _NOT_SCORED for name in _JIGSAW_LABELS):
         return None
     return max(_code(fields, name, _BITS, where) for name in names)

@@ -5,13 +5,12 @@ downloaded from a hub or unpickled. transformers draws missing tensors at random
 raises an error for a missing tensor, a wrong shape or a surplus tensor.
 """
 
-import dataclasses
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -123,14 +122,14 @@ def save_classifier(
 ) -> None:
     """Write a classifier and its encoder's ``vocab.txt`` for `load_classifier` and transformers to read."""
     tensors = {_plain_name(k): v.detach().cpu().contiguous() for k, v in model.state_dict().items()}
-    _write_folder(Path(folder), dataclasses.asdict(model.config), Path(vocabulary_file), tensors)
+    _write_folder(Path(folder), asdict(model.config), Path(vocabulary_file), tensors)
 
 
 def predict(
     model: BertClassifier,
     tokens: Tokens,
     pad: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> np.ndarray:
     """Return the scores of texts, (n,) float32, without dropout; the model's mode stays as it is.
 
@@ -151,7 +150,7 @@ def fill_by_length(
     model: BertClassifier,
     tokens: Tokens,
     pad: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> np.ndarray:
     """Fill a row of `out` for each text with ``answer(model, ids, mask)``, without dropout."""
     done = 0
@@ -160,8 +159,7 @@ def fill_by_length(
             ids, mask = (torch.from_numpy(a).to(model.device) for a in tokens.padded(rows, pad))
             out[rows] = answer(model, ids, mask).float().cpu().numpy()
             done += len(rows)
-            if progress is not None:
-                progress(done, len(tokens))
+            progress(done, len(tokens))
     return out
 
 
@@ -202,7 +200,7 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
         raise InputError(
             f"{path}: relative positions or a decoder; choose the folder of a plain BERT encoder"
         )
-    keys = [field.name for field in dataclasses.fields(BertSettings) if config.get(field.name) is not None]
+    keys = [field.name for field in fields(BertSettings) if config.get(field.name) is not None]
     settings = validate(BertSettings, {key: config[key] for key in keys}, str(path))
     n_tokens = len(Tokenizer.load(files.vocabulary).vocabulary)
     if n_tokens != settings.vocab_size:

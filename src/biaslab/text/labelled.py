@@ -19,7 +19,6 @@ from biaslab.core.files import CUT, parse_json_object, separator_hint
 from biaslab.core.values import find_doubtful
 
 MAX_LINE_BYTES = 2**24
-"""Maximum length of a line."""
 
 MIN_EXAMPLES = 2
 """Minimum number of examples of each label for training and testing a classifier."""
@@ -245,7 +244,6 @@ def _check_header(
 
 
 def _name(value: Any, what: str) -> str:
-    """Return a label or a group as text."""
     if value is None or isinstance(value, dict | list):
         value = ""
     name = value.strip() if isinstance(value, str) else json.dumps(value)
@@ -281,7 +279,6 @@ def _codes(
     lines: Sequence[int],
     classes: Collection[str] = (),
 ) -> np.ndarray:
-    """Return labels as (n,) int8, 1 for the positive label."""
     names = list(dict.fromkeys(labels))
     if similar := find_doubtful(names).similar:
         raise InputError(

@@ -6,7 +6,7 @@ the next token. The backward GRU reads it from its end and predicts the previous
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,7 +123,7 @@ def train_language_model(
     tokenizer: Tokenizer,
     settings: LanguageModelSettings,
     seed: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, n: None,
     device: torch.device | str = "cpu",
 ) -> tuple[BiGRU, pd.DataFrame]:
     """Train a language model; return the model after its best epoch on `validation`, and the history.
@@ -154,8 +154,7 @@ def train_language_model(
         if validation_nll < best:
             best = validation_nll
             best_state = {k: v.detach().clone() for k, v in model.state_dict().items()}
-        if progress is not None:
-            progress(epoch, settings.epochs)
+        progress(epoch, settings.epochs)
     if not best_state:
         raise InputError(
             f"the language model did not learn in {settings.epochs} epochs at learning_rate"
@@ -181,9 +180,10 @@ def negative_log_likelihood(model: BiGRU, tokens: Tokens) -> np.ndarray:
     -1/(2n) Σᵢ [ln p(xᵢ | x₁ … xᵢ₋₁) + ln p(xᵢ | xᵢ₊₁ … xₙ)].
     """
     nll = np.empty(len(tokens))
-    n_known = len(model.token_ids)
+    order = np.argsort(-tokens.lengths, kind="stable")  # packed texts need no padding
+    batch = np.cumsum(tokens.lengths[order]) // max(1, LOGITS_AT_ONCE // len(model.token_ids))
     with torch.no_grad():
-        for rows in _batches(tokens.lengths, max(1, LOGITS_AT_ONCE // n_known)):
+        for rows in np.split(order, np.flatnonzero(np.diff(batch)) + 1):
             texts, lengths = _read(model, tokens, rows)
             total = sum(
                 pad_packed_sequence(_token_nll(model, direction, ids, lengths), batch_first=True)[0].sum(1)
@@ -239,7 +239,6 @@ def sample(
 def _epoch(
     model: BiGRU, optimizer: torch.optim.Optimizer, tokens: Tokens, order: np.ndarray, batch_size: int
 ) -> float:
-    """Take one step for each batch of rows; return the mean loss of a token."""
     total = 0.0
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
@@ -252,13 +251,6 @@ def _epoch(
         optimizer.step()
         total += float(loss.detach()) * int(lengths.sum())
     return total / len(tokens.ids)
-
-
-def _batches(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
-    """Yield batches of rows, longest first, by number of tokens; packed texts need no padding."""
-    order = np.argsort(-lengths, kind="stable")
-    batch = np.cumsum(lengths[order]) // batch_tokens
-    yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
 
 
 def _read(

@@ -18,11 +18,9 @@ class TextModel(Protocol):
 
     def probabilities(self, texts: Texts) -> np.ndarray:
         """Return the probabilities of both classes, (n, 2); the label is the first largest one."""
-        ...
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the loss for `labels`, 0 or 1, by the vectors of all words (Equation 1).
 
         The result, (m, d), in the order of ``texts.ids``, is ∂J(θ, x, y)/∂x_a with the cross entropy J of y.
         """
-        ...

@@ -21,7 +21,7 @@ TRAINING_FILE = "training.json"
 REMOVED = "removed"
 """Key of `TRAINING_FILE` with the word pieces that the classifier never sees (word removal)."""
 TRAINED_LENGTH = 128
-"""Word pieces read of a text in biaslab's training, including [CLS] and [SEP]."""
+"""Word pieces read of a text in training, including [CLS] and [SEP], as in Kennedy et al. 2020's code."""
 NO_LIMIT = 10**6
 """A larger maximum length of a tokenizer means that there is no limit."""
 MULTI_LABEL = "multi_label_classification"
@@ -128,14 +128,9 @@ class Lengths:
     limit: int
     unit: str = "word pieces"
 
-    @property
-    def is_cut(self) -> np.ndarray:
-        """Whether each text is longer than the limit, (n,) bool."""
-        return self.tokens > self.limit
-
     def sentence(self, groups: Callable[[np.ndarray], str] = lambda chosen: "") -> str:
         """Return a sentence on the texts beyond the limit; `groups` describes the groups of chosen texts."""
-        n, cut = len(self.tokens), self.is_cut
+        n, cut = len(self.tokens), self.tokens > self.limit
         if n == 1 and not cut.any():
             return "The text is read to the end."
         if not cut.any():

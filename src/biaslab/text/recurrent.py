@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from scipy.special import softmax
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
@@ -27,7 +28,6 @@ from biaslab.text._recurrent_kernels import TILE, Parameters
 from biaslab.text.words import Texts
 
 GATES = {"lstm": 4, "gru": 3}
-"""Number of gates of a cell, by its type."""
 _ORDERS = {"lstm": ((0, 1, 3, 2), (0, 1, 3, 2)), "gru": ((2, 0, 1), (0, 1, 2))}
 """Torch's gate number of each row of gates in the kernels, for input weights and for state weights."""
 
@@ -110,9 +110,7 @@ class Recurrent:
 
     def probabilities(self, texts: Texts) -> np.ndarray:
         """Return the softmax of the logits, (n, 2) float32; see `models.TextModel`."""
-        z = self.logits(texts)
-        exponentials = np.exp(z - z.max(axis=1, keepdims=True))
-        return exponentials / exponentials.sum(axis=1, keepdims=True)
+        return softmax(self.logits(texts), axis=1)
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy, (m, d) float32; see `models.TextModel`."""

@@ -47,7 +47,6 @@ def nearest_words(lexicon: Lexicon, k: int, excluded: Sequence[int] | np.ndarray
 
 
 def _unit(vectors: np.ndarray, norms: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return vectors of length 1, (k, d) float32."""
     unit = vectors[rows]
     return np.divide(unit, norms[rows, None], out=unit, casting="same_kind")  # divides in double precision
 

@@ -16,14 +16,13 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text
 from biaslab.text.ragged import Ragged
+from biaslab.text.reading import TRAINED_LENGTH
 from biaslab.text.variants import text_batches
 
 # The library's own threads do not survive a fork and ignore the limit on threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-MAX_LENGTH = 128
-"""Maximum number of tokens of a text, including [CLS] and [SEP] (Kennedy et al. 2020, published code)."""
 _BATCH = 1024  # number of texts encoded together, limited because the library returns large objects
 
 
@@ -90,7 +89,7 @@ class Tokenizer:
         """Whether an id is no text: the five special tokens and the unused tokens, (V,) bool."""
         return np.array([t in SPECIAL or t.startswith("[unused") for t in self.vocabulary])
 
-    def encode(self, texts: Iterable[str], max_length: int = MAX_LENGTH) -> Tokens:
+    def encode(self, texts: Iterable[str], max_length: int = TRAINED_LENGTH) -> Tokens:
         """Return the tokens of texts, each cut to `max_length` tokens including [CLS] and [SEP]."""
         n_kept, ids, words = max_length - 2, [], []
         for batch in text_batches(texts, _BATCH):

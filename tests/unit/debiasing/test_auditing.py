@@ -14,6 +14,7 @@ from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.io import write_npz
 from biaslab.debiasing import auditing
+from biaslab.debiasing.experiment import read_experiment
 from biaslab.debiasing.methods import debias
 from biaslab.debiasing.report.audited import answer
 from biaslab.debiasing.settings import COMPARED, Settings
@@ -47,7 +48,8 @@ def files(tmp_path):
 
 def audited(files, name, tests=(TEST,), **changes):
     path = files[0].parent / (name if "." in name else f"{name}.txt")
-    return auditing.audit(path, *auditing.read_own(path, files, Settings(**changes)), list(tests), "hard")
+    experiment = read_experiment(path, files, Settings(**changes), any_case=True)
+    return auditing.audit(path, experiment, list(tests), "hard")
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +133,7 @@ def test_too_few_occupations_are_refused(files):
 def test_what_hard_debiasing_wrote_has_no_effect_size(files, decimals):
     """Where nothing but rounding tells the targets apart, there is no number."""
     folder = files[0].parent
-    experiment, _ = auditing.read_own(folder / "biased.txt", files, Settings())
+    experiment = read_experiment(folder / "biased.txt", files, Settings(), any_case=True)
     hard = debias("hard", experiment)
     for scale in (1, 3, 0.1) if decimals is None else (1,):
         rows = scale * (hard if decimals is None else hard.round(decimals))
@@ -205,7 +207,7 @@ def test_apply_writes_what_every_method_makes_of_an_embedding(apply, files, meth
     write_embedding(folder / "biased.txt", words, rows, "word2vec")
     options = [*options_of(files), "--method", method, "--seed", "2", "--out", folder / "new.txt"]
     apply(folder / "biased.txt", *options)
-    experiment, _ = auditing.read_own(folder / "biased.txt", files, Settings(seed=2))
+    experiment = read_experiment(folder / "biased.txt", files, Settings(seed=2), any_case=True)
     found = read_unit_embedding(folder / "new.txt")
     np.testing.assert_allclose(found.vectors, debias(method, experiment), atol=1e-6)
     np.testing.assert_allclose(found.lengths, experiment.embedding.lengths, rtol=1e-5)

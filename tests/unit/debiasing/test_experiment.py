@@ -11,7 +11,6 @@ from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.io import read_tsv
 from biaslab.debiasing import stages
 from biaslab.debiasing.analogies import ONCE
-from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.benchmarks import read_benchmarks
 from biaslab.debiasing.experiment import read_experiment
 from biaslab.debiasing.measures import direct_bias
@@ -296,7 +295,7 @@ def test_steps_of_the_workflow_take_words_as_they_are_written(folder):
     (folder / "upper.txt").write_text(text.replace("\nshe ", "\nSHE "))
     lists = [folder / f"{name}.yaml" for name in LISTS]
     exact = read_experiment(folder / "upper.txt", lists, Settings())
-    any_case, _ = read_own(folder / "upper.txt", lists, Settings())
+    any_case = read_experiment(folder / "upper.txt", lists, Settings(), any_case=True)
     assert "she" in exact.lists.lost["defining"]
     assert "she" not in any_case.lists.lost["defining"]
     assert any_case.words[any_case.ids["she"]] == "SHE"

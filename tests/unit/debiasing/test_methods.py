@@ -46,8 +46,8 @@ def vectors(linked: bool):
 def make(folder, linked):
     write_embedding(folder / "vectors.txt", WORDS, vectors(linked), "word2vec")
     embedding = read_unit_embedding(folder / "vectors.txt")
-    lists = read_lists(*write_lists(folder, LISTS), embedding.ids())
-    return Experiment(embedding, lists, Settings(seed=3))
+    ids = embedding.ids().exact
+    return Experiment(embedding, read_lists(*write_lists(folder, LISTS), ids), ids, Settings(seed=3))
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def folder(prepared):
     return prepared[0]
 
 
-def train(folder, name, number=0, progress=None):
+def train(folder, name, number=0, progress=lambda done, n: None):
     train_method(folder, parse_method(name), SETTINGS, CONTEXTS, number, 3, progress)
     return folder.path / "models" / name / str(number)
 

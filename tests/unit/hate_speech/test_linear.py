@@ -155,7 +155,9 @@ def parts(seed=0):
 
 
 def curve(seed=1, ids=IDS, n_subsets=5):
-    return removal_curve(*parts(), READER.vocabulary, ids, NEGATIVE_WEIGHT, seed, n_subsets)
+    *texts, groups = parts()
+    effort = LinearEffort(NEGATIVE_WEIGHT, n_splits=1, n_subsets=n_subsets, seed=seed)
+    return removal_curve(texts, groups, READER.vocabulary, ids, effort)
 
 
 def refit(removed):

@@ -12,7 +12,6 @@ from biaslab.debiasing.embedding_ranks import N_DRAWS, Ranking
 from biaslab.debiasing.word_lists import describe_recased
 
 N_ENDS = 8
-"""The number of occupations at each end."""
 N_LOST = 8
 
 _LEVEL = 0.05

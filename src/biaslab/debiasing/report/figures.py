@@ -32,7 +32,6 @@ _QUALITY_RANGE = (80, 105)
 """The range of the figure in percent of the original benchmark scores, unless a method keeps less."""
 
 _METHOD_STYLES = dict(zip(settings.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
-"""Colour and marker of each method."""
 _CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
 
@@ -226,7 +225,6 @@ def _draw_methods(ax: plot.Axes, part: pd.DataFrame) -> None:
 
 
 def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:
-    """Draw the change of the benchmark scores as the bias decreases."""
     for name, (colour, marker) in _SCORES.items():
         if path[name].notna().any():
             change = path[name] - path[name].iloc[0]
@@ -244,7 +242,6 @@ def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:
 
 
 def _draw_lines(ax: plot.Axes, path: pd.DataFrame, styles: dict[str, tuple[str, str, str]]) -> None:
-    """Draw columns of the path, each with its name, colour and marker, against the weight."""
     for column, (label, colour, marker) in styles.items():
         ax.plot(
             path["lambda"],

@@ -264,7 +264,6 @@ def methods(units: Sequence[Results]) -> Table:
 
 
 def _by_stage(data: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Return a column of values for each stage, in the order of the data."""
     order = pd.MultiIndex.from_frame(data[keys].drop_duplicates())
     return data.pivot(index=keys, columns="stage", values="value").reindex(order).reset_index()
 

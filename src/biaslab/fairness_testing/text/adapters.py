@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from biaslab.classifiers.foreign import (
     ask,
@@ -18,7 +18,6 @@ from biaslab.classifiers.foreign import (
     numbers,
     positive_column,
 )
-from biaslab.classifiers.networks import softmax
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.discrimination import BATCH_WORDS, rows_of_length
 from biaslab.text.models import TextModel
@@ -119,7 +118,7 @@ class TorchTextModel:
             for rows in rows_of_length(texts.lengths, BATCH_WORDS):
                 inputs, mask = self._inputs(texts.take(rows))
                 logits[rows] = self._logits(inputs, mask).cpu().numpy()
-        return softmax(logits)
+        return softmax(logits, axis=1)
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy by backpropagation, (m, d) float32; see `TextModel`."""

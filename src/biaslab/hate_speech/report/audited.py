@@ -90,7 +90,6 @@ def answer(
 
 
 def _accuracy_line(audit: Audited) -> str:
-    """Return the line of a classifier's accuracy, compared with the share of the more frequent label."""
     if audit.metrics is not None:
         measures = audit.metrics.set_index("measure")
         row, n_positive = measures.loc["accuracy"], int(measures.loc["recall", "n"])

@@ -84,7 +84,6 @@ def draw_performance(units: Sequence[Results], stem: Path) -> None:
 
 
 def _draw_methods(ax: plot.Axes, data: pd.DataFrame, methods: Sequence[str]) -> None:
-    """Draw every training of each method as a small mark, and the mean as a large mark."""
     if not len(data[["news", "f1"]].dropna()):
         say_nothing(ax)
     counts = dict.fromkeys(_KINDS, 0)

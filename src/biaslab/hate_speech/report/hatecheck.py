@@ -109,7 +109,6 @@ def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pool(cases: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the pooled pass rate of several functionalities for each seed."""
     keys = ["corpus", "method", "seed"]
     sums = cases.groupby(keys, sort=False).agg(
         n=("n", "sum"), passed=("passed", "sum"), is_hateful=("is_hateful", "first")

@@ -37,10 +37,7 @@ class _Panel:
 
 @figure("figure3_hierarchies", "Figures 3 to 5: hierarchical explanations", "hierarchies.json", of=ENCODERS)
 def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
-    """Draw the phrases of each sentence coloured by importance, one panel a method and one row a level.
-
-    The last row shows s(x). Listed words are masked unless the unit's option ``unmask`` is set.
-    """
+    """Draw the phrases of each sentence coloured by importance, one panel a method and one row a level."""
     draw_panels([panel for unit in units for panel in _read(unit)], stem)
 
 
@@ -63,7 +60,6 @@ def draw_panels(panels: Sequence[_Panel], stem: Path) -> None:
 
 
 def _read(unit: Results) -> list[_Panel]:
-    """Return the panels of a corpus."""
     rows = read_json_rows(unit.folder / FILE, _KEYS, "explanations")
     explained = [Explained(row["sentence"], row["levels"], float(row["score"])) for row in rows]
     mask = masker(None if unit.option("unmask") else unit.file("masked_words"))

@@ -136,11 +136,8 @@ def differences(units: Sequence[Results]) -> Table:
     """Return the paired tests of every method against the encoder and the bag of words."""
     data = without_quirks(read_all(units, "differences"))
     data = data[data["method"] != BOW]
-    is_shown = [
-        measure in SHOWN.get(name, ("f1",))
-        for name, measure in zip(data["set"], data["measure"], strict=True)
-    ]
-    points = data[np.array(is_shown, dtype=bool)]
+    pairs = zip(data["set"], data["measure"], strict=True)
+    points = data[np.array([measure in SHOWN.get(name, ("f1",)) for name, measure in pairs], dtype=bool)]
     is_null = points["method"] == points["baseline"]
     points = points.assign(
         **{name: 100 * points[name] for name in ("mean_difference", "ci_low", "ci_high")},
@@ -227,10 +224,6 @@ def attributions(units: Sequence[Results]) -> Table:
         absolute=with_sd(data[f"{_PHI}_mean"], data[f"{_PHI}_sd"], ".3f"),
         signed=with_sd(data["mean_phi_mean"], data["mean_phi_sd"], "+.3f"),
         change=with_interval(*ends, "+.3f"),
-        lower=[
-            MISSING if pd.isna(n) else f"{k:.0f} of {n:.0f}"
-            for k, n in zip(data["n_lower"], data["n_pairs"], strict=True)
-        ],
     )
     templates = {
         "Corpus": "{corpus}",
@@ -241,7 +234,7 @@ def attributions(units: Sequence[Results]) -> Table:
         "Mean |φ|": "{absolute}",
         "Mean φ": "{signed}",
         "Change of |φ|": "{change}",
-        "Lower in (seeds)": "{lower}",
+        "Lower in (seeds)": "{n_lower:.0f} of {n_pairs:.0f}",
     }
     note = (
         "Importance φ of group identifiers (Equation 1: the difference of the logits of hate speech and not,"
@@ -249,7 +242,8 @@ def attributions(units: Sequence[Results]) -> Table:
         " the seeds; change against the encoder without regularization with the same seed, with Student's 95%"
         " interval."
     )
-    return Table(data, text_columns(named, templates), "Importance of identifiers", note)
+    shown = text_columns(named, templates).replace(f"{MISSING} of {MISSING}", MISSING)
+    return Table(data, shown, "Importance of identifiers", note)
 
 
 def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:

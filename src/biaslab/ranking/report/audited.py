@@ -91,7 +91,8 @@ def _value_line(row: dict, audit: Audit) -> str:
     too_few = " (too few candidates)" if row["is_too_few"] and not row["p_value"] <= SIGNIFICANT else ""
     if row["is_reference"]:
         return f"{text}, {'' if audit.is_named else 'the highest rate and so '}the reference{too_few}."
-    name = "simultaneous 95%" if audit.n_compared > 1 else "95%"
+    has_several = (audit.selection["ranking"] == _BEFORE).sum() > 2  # values besides the reference
+    name = "simultaneous 95%" if has_several else "95%"
     interval = f" ({name} interval {row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
     interval = interval if np.isfinite(row["ratio_low"]) else ""
     conclusion = verdict(row["ratio"], row["ratio_low"], row["ratio_high"])
@@ -104,7 +105,6 @@ def _value_line(row: dict, audit: Audit) -> str:
 
 
 def _difference_lines(audit: Audit, before: pd.DataFrame) -> list[str]:
-    """Describe whether selection rates differ, and the least detectable difference."""
     rows = before[before["p_value"].notna()]
     if not len(rows):
         return ["The candidates are too few to test a difference of selection rates."]
@@ -138,7 +138,6 @@ def _difference_lines(audit: Audit, before: pd.DataFrame) -> list[str]:
 
 
 def _least_differences(rows: pd.DataFrame) -> str:
-    """Describe the least detectable differences with power .80, grouped by equal differences."""
     values: dict[str, list[str]] = {}
     for value, rate, others in rows[["value", "seen_rate", "seen_other_rate"]].itertuples(index=False):
         text = f"{100 * (others - rate):.1f} points (rate {rate:.1%}, all others {others:.1%})"

@@ -72,7 +72,6 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
 
 
 def _draw_means(ax: plot.Axes, data: pd.DataFrame, styles: Mapping[str, tuple[str, str]]) -> None:
-    """Draw a measure of algorithms, in colours and markers, with the intervals of the means."""
     for place, (algorithm, (colour, marker)) in enumerate(styles.items()):
         part = data[data["algorithm"] == algorithm].sort_values("n_values")
         mean = part["mean"].to_numpy()
