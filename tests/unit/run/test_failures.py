@@ -137,6 +137,16 @@ def test_what_failed_is_noted_and_nothing_of_an_earlier_run_deleted(plan):
     }
 
 
+def test_a_page_that_no_claim_uses_is_lost_and_the_manifest_still_written(plan):
+    found, graph = plan(), Graph()
+    page = "results/ranking/page.html"
+    manifest = job(graph, "write_manifest", ["results/audit/manifest.json"], reads=[page])
+    failed = job(graph, "highlight", [page], [manifest])
+    workflow = SimpleNamespace(dag=graph, scheduler=SimpleNamespace(failed=[failed]))
+    failures.note_failures(workflow, found, "results")
+    assert failures.read_lost() == {"step highlight failed": ["ranking/page.html"]}
+
+
 def test_what_failed_steps_cost_is_not_in_the_manifest(plan):
     """Tables of lost counts are an earlier run's, if they are here."""
     assert plan().not_made() == []
