@@ -69,7 +69,7 @@ def mirror() -> dict:
 
 
 def test_looking_never_downloads(net):
-    states = {d.name: status(d, REGISTRY, NOWHERE).state for d in REGISTRY.values()}
+    states = {d.name: status(d, NOWHERE).state for d in REGISTRY.values()}
     pending = dict.fromkeys(("web", "site", "packed", "other", "made"), PENDING)
     assert states == {"mine": ABSENT} | pending
     assert net == []
@@ -78,7 +78,7 @@ def test_looking_never_downloads(net):
 
 def test_what_a_mirror_has_is_there():
     places = mirror()
-    assert {status(d, REGISTRY, places).state for d in REGISTRY.values()} == {THERE}
+    assert {status(d, places).state for d in REGISTRY.values()} == {THERE}
 
 
 def test_what_cannot_be_had_is_remembered_with_the_reason(net):
@@ -88,7 +88,7 @@ def test_what_cannot_be_had_is_remembered_with_the_reason(net):
     assert net == ["https://example.org/archive", "some==1"], "one wheel and one server are asked once"
     assert said == ["downloading other from wheel: some==1:other.txt"]
     for name in ("web", "site", "packed", "other", "made"):
-        found = status(REGISTRY[name], REGISTRY, NOWHERE)
+        found = status(REGISTRY[name], NOWHERE)
         assert found.state == ABSENT
         assert "no network" in found.reason
         assert name in found.reason
@@ -116,17 +116,17 @@ def test_a_copy_of_another_version_is_replaced_and_newer_than_results(net):
 def test_a_memory_of_another_file_does_not_count(net):
     fetch_wanted(["web"], REGISTRY, NOWHERE, print)
     renewed = replace(WEB, sha256="0" * 64)
-    assert status(renewed, {"web": renewed}, NOWHERE).state == PENDING
+    assert status(renewed, NOWHERE).state == PENDING
 
 
 def test_what_is_downloaded_is_there_copied_and_forgotten_as_absent(net, monkeypatch):
     fetch_wanted(["web"], REGISTRY, NOWHERE, print)
     monkeypatch.setattr(datasets, "download", _kept(DATA))
     assert fetch_wanted(["web"], REGISTRY, NOWHERE, print) == {}
-    assert status(WEB, REGISTRY, NOWHERE).state == THERE
-    datasets.fetch("web", REGISTRY, out=verified_copy(WEB))
+    assert status(WEB, NOWHERE).state == THERE
+    datasets.fetch(WEB, out=verified_copy(WEB))
     assert Path(verified_copy(WEB)).read_bytes() == DATA
-    assert status(WEB, REGISTRY, NOWHERE).reason == f"copy: {verified_copy(WEB)}"
+    assert status(WEB, NOWHERE).reason == f"copy: {verified_copy(WEB)}"
 
 
 def test_what_is_made_of_downloads_is_there_before_the_steps_and_what_cannot_be_is_absent(monkeypatch):
@@ -138,10 +138,10 @@ def test_what_is_made_of_downloads_is_there_before_the_steps_and_what_cannot_be_
     assert said.startswith(
         "dataset 'made': https://example.org/archive: wrong checksum for the dataset 'made'"
     )
-    assert status(MADE, REGISTRY, NOWHERE).state == ABSENT
+    assert status(MADE, NOWHERE).state == ABSENT
     assert fetch_wanted(["made"], REGISTRY, NOWHERE, print) == {}
-    assert status(MADE, REGISTRY, NOWHERE).state == THERE
-    assert datasets.fetch("made", REGISTRY, out=verified_copy(MADE)).kind == "recipe"
+    assert status(MADE, NOWHERE).state == THERE
+    assert datasets.fetch(MADE, out=verified_copy(MADE)).kind == "recipe"
     assert Path(verified_copy(MADE)).read_bytes() == DATA
     assert made == []
 
@@ -151,7 +151,7 @@ def test_a_wrong_file_in_the_mirror_is_an_error_and_not_absent():
     Path("mirror/mine.txt").write_bytes(b"wrong")
     with pytest.raises(InputError, match="wrong checksum"):
         fetch_wanted(["mine"], REGISTRY, places, print)
-    assert status(LOCAL, REGISTRY, places).state == THERE
+    assert status(LOCAL, places).state == THERE
     assert not Path(verified_copy(LOCAL)).exists()
 
 

@@ -9,20 +9,20 @@ from typer.testing import CliRunner
 
 from biaslab.cli import app
 from biaslab.run.data.datasets import FOLDER, load_registry
-from biaslab.run.data.fetching import FAILED, FETCH, HERE, LICENCE, MAKE, OWN, _remember, inventory
+from biaslab.run.data.fetching import _remember, inventory
 
 ROOT = Path(__file__).parents[3]
 DATA = b"registered"
 SHA256 = hashlib.sha256(DATA).hexdigest()
 URL = {"origin": "url", "location": "https://example.org/x"}
 ROWS = {
-    "copied": ({}, HERE),
-    "own": ({"size": "-", "sha256": "-"}, OWN),
-    "asked-for": ({"origin": "licensed", "sha256": "-"}, LICENCE),
-    "web": (URL, FETCH),
-    "failed": (URL, FAILED),
-    "packed": ({"origin": "wheel", "location": "some==1:x"}, FETCH),
-    "made": ({"origin": "recipe", "location": "stormfront:https://example.org/x"}, MAKE),
+    "copied": ({}, "here"),
+    "own": ({"size": "-", "sha256": "-"}, "needs your copy"),
+    "asked-for": ({"origin": "licensed", "sha256": "-"}, "needs a licence"),
+    "web": (URL, "can be fetched"),
+    "failed": (URL, "not fetched"),
+    "packed": ({"origin": "wheel", "location": "some==1:x"}, "can be fetched"),
+    "made": ({"origin": "recipe", "location": "stormfront:https://example.org/x"}, "can be made"),
 }
 """What is registered of each dataset, and its state."""
 STATES = {name: state for name, (_, state) in ROWS.items()}
@@ -49,7 +49,7 @@ def listed(registry, *options):
 
 def test_own_copies_of_the_configuration_are_here(registry):
     own = {"mirror": None, "paths": {"asked-for": "."}}
-    assert {e["name"]: e["state"] for e in inventory(load_registry(registry), own)}["asked-for"] == HERE
+    assert {e["name"]: e["state"] for e in inventory(load_registry(registry), own)}["asked-for"] == "here"
 
 
 def test_table_and_json_have_a_row_a_dataset_and_nothing_is_fetched(registry):
@@ -73,5 +73,8 @@ def test_the_configuration_says_where_to_look(tmp_path, monkeypatch):
     mine.write_text(f"datasets: {{mirror: null, paths: {{simplewiki-dump: {dump}}}}}\n")
     entries = json.loads(listed(ROOT / "workflow/resources/datasets.tsv", "--configfile", mine, "--json"))
     found = {entry["name"]: entry for entry in entries}
-    assert (found["simplewiki-dump"]["state"], found["simplewiki-dump"]["source"]) == (HERE, f"path: {dump}")
-    assert found["nyt-annotated-corpus"]["state"] == LICENCE
+    assert (found["simplewiki-dump"]["state"], found["simplewiki-dump"]["source"]) == (
+        "here",
+        f"path: {dump}",
+    )
+    assert found["nyt-annotated-corpus"]["state"] == "needs a licence"

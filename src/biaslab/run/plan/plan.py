@@ -201,7 +201,7 @@ def make_plan(
         else:
             areas.append(area)
     names = wanted(config, areas)
-    states = {name: status(registry[name], registry, config["datasets"], taken.datasets) for name in names}
+    states = {name: status(registry[name], config["datasets"], taken.datasets) for name in names}
     if download:
         fetched = [
             name
@@ -209,12 +209,12 @@ def make_plan(
             if states[name].state != ABSENT and taken.datasets.get(name) != registry[name].sha256
         ]
         fetch_wanted(fetched, registry, config["datasets"], download)
-        states |= {name: status(registry[name], registry, config["datasets"]) for name in fetched}
+        states |= {name: status(registry[name], config["datasets"]) for name in fetched}
     absent = {name: state.reason for name, state in states.items() if state.state == ABSENT}
     unreadable = frozenset(
         name
         for name in taken.datasets.keys() & states.keys() - absent.keys()
-        if status(registry[name], registry, config["datasets"]).state == ABSENT
+        if status(registry[name], config["datasets"]).state == ABSENT
     )
     units: dict[str, Units] = {}
     others: dict[str, Unit] = {}
