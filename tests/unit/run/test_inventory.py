@@ -73,8 +73,6 @@ def test_the_configuration_says_where_to_look(tmp_path, monkeypatch):
     mine.write_text(f"datasets: {{mirror: null, paths: {{simplewiki-dump: {dump}}}}}\n")
     entries = json.loads(listed(ROOT / "workflow/resources/datasets.tsv", "--configfile", mine, "--json"))
     found = {entry["name"]: entry for entry in entries}
-    assert (found["simplewiki-dump"]["state"], found["simplewiki-dump"]["source"]) == (
-        "here",
-        f"path: {dump}",
-    )
     assert found["nyt-annotated-corpus"]["state"] == "needs a licence"
+    found = found["simplewiki-dump"]
+    assert (found["state"], found["source"]) == ("here", f"path: {dump}")

@@ -1,6 +1,8 @@
 """What the jobs of a run took, by rule: a table beside the logs, which no digest and no comparison counts."""
 
 import base64
+import subprocess
+import sys
 
 import pytest
 
@@ -9,6 +11,8 @@ from biaslab.core.io import read_tsv
 from biaslab.run.record.manifest import read_manifest, write_manifest
 from biaslab.run.record.resources import RESOURCES, write_resources
 from travel_data import make_run
+
+LIST = ["datasets", "list", "--json"]
 
 
 def end(results, name, rule, seconds=None, core_seconds=0, memory=0):
@@ -69,3 +73,32 @@ def test_the_table_is_written_with_the_manifest_which_does_not_vouch_for_it(tmp_
 def test_a_file_that_is_no_measurement_measures_nothing(results, text):
     write_text(results / "benchmarks/origins/wiki/measure/c.tsv", text)
     assert table(results).loc["measure", ["jobs", "measured_jobs"]].tolist() == [2, 1]
+
+
+def run(log, *arguments):
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as file:
+        command = [sys.executable, "-m", "biaslab", *arguments]
+        return subprocess.run(command, cwd=log.parent, stderr=file, stdout=file, check=False).returncode
+
+
+def test_a_step_writes_what_it_took_beside_its_log(tmp_path):
+    assert run(tmp_path / "results/logs/ranking/lists/a.log", *LIST) == 0
+    took = read_tsv(tmp_path / "results/benchmarks/ranking/lists/a.tsv")
+    seconds, memory, processor = took.iloc[0][["s", "max_rss", "cpu_time"]].astype(float)
+    assert 0 < seconds < 60
+    assert 20 < memory < 2000
+    assert 0 < processor < 60
+
+
+@pytest.mark.parametrize(
+    ("log", "arguments"),
+    [
+        ("results/logs/ranking/a.log", ["datasets", "fetch", "lost", "--out", "lost"]),
+        ("mine/ranking/a.log", LIST),
+        ("results/logs/ranking/a.txt", LIST),
+    ],
+)
+def test_failed_steps_and_other_commands_write_nothing(tmp_path, log, arguments):
+    run(tmp_path / log, *arguments)
+    assert list(tmp_path.rglob("*.tsv")) == []

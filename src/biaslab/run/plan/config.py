@@ -158,17 +158,6 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
     return config
 
 
-def preset_path(name: str, root: Path) -> Path:
-    """Return the file of a preset."""
-    path = root / PRESETS / f"{name}.yaml"
-    presets = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
-    if name not in presets:
-        raise InputError(
-            f"there is no preset '{name}' (in {path.parent}: {', '.join(presets)}){suggest(name, presets)}"
-        )
-    return path
-
-
 def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> list[Path]:
     """Return the files to merge into config.yaml: the file of a preset, then the user's files."""
     for file in files or []:
@@ -177,7 +166,14 @@ def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> li
                 f"{file}: not a regular file, and settings are read more than once; write the settings"
                 " to a file and name the file"
             )
-    return [*([preset_path(preset, root)] if preset else []), *(files or [])]
+    if not preset:
+        return [*(files or [])]
+    folder = root / PRESETS
+    presets = sorted(path.stem for path in folder.glob("*.yaml"))
+    if preset not in presets:
+        problem = f"there is no preset '{preset}' (in {folder}: {', '.join(presets)})"
+        raise InputError(f"{problem}{suggest(preset, presets)}")
+    return [folder / f"{preset}.yaml", *(files or [])]
 
 
 def _paths(value: Any, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
