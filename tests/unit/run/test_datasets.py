@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import web_data as web
 from biaslab.cli import app
-from biaslab.run.data import datasets, download
+from biaslab.run.data import datasets
 from refusals import refusal
 
 REGISTRY = Path(__file__).parents[3] / "workflow/resources/datasets.tsv"
@@ -180,10 +180,8 @@ def test_fetch_refuses_folders_and_what_has_no_checksum(table, copy, tmp_path, s
 
 
 @pytest.fixture
-def fetched(monkeypatch, tmp_path, table):
-    monkeypatch.setattr(download, "SCHEMES", ("http",))
+def fetched(waits, monkeypatch, tmp_path, table):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     def run(url):
         row = {"origin": "url", "location": "https://example.org/x"}
