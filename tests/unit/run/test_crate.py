@@ -1,4 +1,3 @@
-import base64
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from biaslab.run.travel.crate.contents import workflow_files
 from biaslab.run.travel.crate.reading import opened_run
 from biaslab.run.travel.crate.writing import write_crate
 from refusals import refusal
+from travel_data import note
 
 ROOT = Path(__file__).parents[3]
 METADATA = "ro-crate-metadata.json"
@@ -82,10 +82,7 @@ def results(tmp_path, root, monkeypatch):
         write_text(folder / name, text)
     write_text(tmp_path / "own.txt", "mine")
     for output, started in NOTED.items():
-        name = base64.urlsafe_b64encode(f"results/{output}".encode()).decode()
-        noted = {"log": [f"results/logs/{output}.log"], "incomplete": False}
-        noted |= {"starttime": started + 0.7, "endtime": started + 60.2}
-        write_json(folder.parent / ".snakemake/metadata" / name, noted)
+        note(folder.parent, output, starttime=started + 0.7, endtime=started + 60.2)
     inputs = {"mine": tmp_path / "own.txt", "shipped": root / "workflow/resources/own.csv"}
     monkeypatch.setattr("biaslab.run.record.manifest.time.time", lambda: ENDED + 0.9)
     config = {"areas": ["one"], "one": {"source": ["dataset:nyt-annotated-corpus"]}}

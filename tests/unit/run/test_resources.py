@@ -1,28 +1,23 @@
 """What the jobs of a run took, by rule: a table beside the logs, which no digest and no comparison counts."""
 
-import base64
 import subprocess
 import sys
 
 import pytest
 
-from biaslab.core.files import write_json, write_text
+from biaslab.core.files import write_text
 from biaslab.core.io import read_tsv
 from biaslab.run.record.manifest import read_manifest, write_manifest
 from biaslab.run.record.resources import RESOURCES, write_resources
-from travel_data import make_run
+from travel_data import make_run, note
 
 LIST = ["datasets", "list", "--json"]
 
 
 def end(results, name, rule, seconds=None, core_seconds=0, memory=0):
     """Let a job end as Snakemake notes it, and its step write what it took, if anything."""
-    output = f"results/{name}.tsv"
-    note = {"rule": rule, "log": [f"results/logs/{name}.log"], "incomplete": False}
-    note |= {"input": [], "params": [], "input_checksums": {}, "starttime": 9.5, "endtime": 10.5}
-    write_json(
-        results.parent / ".snakemake/metadata" / base64.urlsafe_b64encode(output.encode()).decode(), note
-    )
+    times = {"starttime": 9.5, "endtime": 10.5}
+    note(results.parent, f"{name}.tsv", rule=rule, log=[f"results/logs/{name}.log"], **times)
     if seconds is not None:
         cost = f"s\tmax_rss\tcpu_time\n{seconds}\t{memory}\t{core_seconds}\n"
         write_text(results / f"benchmarks/{name}.tsv", cost)
