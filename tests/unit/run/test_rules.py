@@ -17,13 +17,8 @@ TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)
 
 class Rule:
     def __init__(self, name, output, shellcmd="biaslab step x.y", log=(), conda_env=None):
-        self.name, self.output, self.shellcmd, self.log, self.conda_env = (
-            name,
-            [output],
-            shellcmd,
-            log,
-            conda_env,
-        )
+        self.name, self.output, self.shellcmd = name, [output], shellcmd
+        self.log, self.conda_env = log, conda_env
         self.output_modifier = PathModifier({"results/": "own/results/"}, None, SimpleNamespace())
 
     def set_log(self, path):
