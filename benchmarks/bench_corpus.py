@@ -21,7 +21,7 @@ def load():
     registry = datasets.load_registry(REPOSITORY / "workflow/resources/datasets.tsv")
     try:
         path = sys.argv[1] if len(sys.argv) > 1 else None
-        source = datasets.resolve(DATASET, registry, path, os.environ.get(MIRROR))
+        source = datasets.resolve(registry[DATASET], path, os.environ.get(MIRROR))
     except InputError as error:
         print(f"{error}\n(or name a file, or a mirror folder in {MIRROR}; here a made corpus is taken)")
         return made()

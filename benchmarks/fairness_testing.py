@@ -37,7 +37,7 @@ def load(domain, schema):
         registry = datasets.load_registry(REPOSITORY / "workflow/resources/datasets.tsv")
         mirror = os.environ.get("BIASLAB_MIRROR", str(REPOSITORY / "../shared/data"))
         names = ("adf-census", "adf-census-network")
-        data, network = (datasets.resolve(name, registry, None, mirror).location for name in names)
+        data, network = (datasets.resolve(registry[name], None, mirror).location for name in names)
     except InputError as error:
         print(f"{error}\n(or name a mirror folder in BIASLAB_MIRROR; here a random network is taken)")
         return random_network(domain), domain.draw(SEEDS, stream(1)), "random network"

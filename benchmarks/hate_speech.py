@@ -41,7 +41,7 @@ def load_stormfront(tokenizer):
     """Return the tokens of Stormfront's sentences and the ids of its identifiers."""
     registry = datasets.load_registry(REPOSITORY / "workflow/resources/datasets.tsv")
     mirror = os.environ.get("BIASLAB_MIRROR", str(REPOSITORY / "../shared/data"))
-    texts = read_stormfront(datasets.resolve("stormfront", registry, None, mirror).location).text
+    texts = read_stormfront(datasets.resolve(registry["stormfront"], None, mirror).location).text
     return tokenizer.encode(texts[:N_TRAIN]), identifier_ids(read_identifiers(IDENTIFIERS), tokenizer)
 
 

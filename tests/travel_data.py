@@ -18,13 +18,10 @@ MADE = {
 }
 
 
-def note(folder, output, rule, inputs):
-    """Note a step as Snakemake does: of small inputs with their digests."""
+def note(folder, output, **fields):
+    """Note the step of an output as Snakemake does."""
     name = base64.urlsafe_b64encode(f"results/{output}".encode()).decode()
-    sums = {file: f"sha256:{sha256_file(folder / file)}" for file in inputs if file == "own.txt"}
-    text = {"rule": rule, "input": inputs, "log": [f"results/logs/{output}.log"], "input_checksums": sums}
-    text |= {"params": [f"'{CODE[rule]}'", "'x86-64-v3'", "'{\"seed\": 1}'"], "incomplete": False}
-    text |= {"starttime": NOW - 60, "endtime": NOW}
+    text = {"log": [f"results/logs/{output}.log"], "incomplete": False, **fields}
     write_json(folder / ".snakemake/metadata" / name, text)
 
 
@@ -38,7 +35,10 @@ def make_run(folder, is_whole=True, text=""):
     for path in folder.rglob("*"):
         os.utime(path, (NOW, NOW))
     for output, (rule, inputs) in MADE.items():
-        note(folder, output, rule, inputs)
+        sums = {file: f"sha256:{sha256_file(folder / file)}" for file in inputs if file == "own.txt"}
+        params = [f"'{CODE[rule]}'", "'x86-64-v3'", "'{\"seed\": 1}'"]
+        times = {"starttime": NOW - 60, "endtime": NOW}
+        note(folder, output, rule=rule, input=inputs, input_checksums=sums, params=params, **times)
     if is_whole:
         write_text(results / "audit/claims.tsv", "claim_id\tsetup\tverdict\nt1\tunit\treproduced\n")
         write_manifest(results, results / "audit/manifest.json", results / "config.json", CODE, {})

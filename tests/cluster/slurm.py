@@ -73,13 +73,7 @@ class Job:
 
 
 class Cluster:
-    """A Slurm that was started here, and that is stopped again without touching any other.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        For its state and logs; must exist.
-    """
+    """A Slurm with its state and logs in a folder, which is stopped again without touching any other."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -113,7 +107,6 @@ class Cluster:
         self._wait(lambda: "is UP" in self.ask("scontrol", "ping"), "the controller does not answer")
 
     def start_node(self, node: str) -> None:
-        """Start slurmd."""
         subprocess.run(["slurmd", "-N", node], check=True, capture_output=True)
 
     def note(self) -> None:
@@ -121,16 +114,11 @@ class Cluster:
         now = time.time()
         self._wait(lambda: (self.folder / "state/job_state").stat().st_mtime > now, "it notes nothing")
 
-    def drain(self, node: str) -> None:
-        """Let a node have no further job."""
-        self.ask("scontrol", "update", f"NodeName={node}", "State=DRAIN", "Reason=test")
-
-    def resume(self, node: str) -> None:
-        """Let a drained node have jobs again."""
-        self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+    def update(self, node: str, state: str) -> None:
+        self.ask("scontrol", "update", f"NodeName={node}", f"State={state}", "Reason=test")
 
     def kill(self, daemon: str, signal_: signal.Signals = signal.SIGKILL) -> None:
-        """End ``slurmctld`` or ``slurmd.NODE`` and wait until it is gone."""
+        """End ``slurmctld`` or ``slurmd.NODE``."""
         file = self.folder / f"{daemon}.pid"
         if file.is_file():
             _end(int(file.read_text()), daemon.partition(".")[0], signal_)
@@ -147,7 +135,6 @@ class Cluster:
         return [_job(dict(part.split("=", 1) for part in line.split() if "=" in part)) for line in lines]
 
     def queue(self) -> list[int]:
-        """Return the ids of the jobs that wait or run."""
         return [int(line) for line in self.ask("squeue", "-h", "-o", "%i").split()]
 
     def _configure(self) -> None:

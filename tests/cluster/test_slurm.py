@@ -59,7 +59,6 @@ def start(folder: Path, *arguments: object, clock: str = "") -> subprocess.Popen
 
 
 def said(folder: Path) -> str:
-    """Return what the last run said."""
     return max(folder.glob("said-*.txt")).read_text(encoding="utf-8")
 
 
@@ -79,7 +78,6 @@ def wait_for(found: Callable[[], object], seconds: float = DEADLINE) -> object:
 
 
 def running(cluster: Cluster) -> list[str]:
-    """Return the numbers of the jobs that run."""
     return cluster.ask("squeue", "-h", "-t", "RUNNING", "-o", "%i").split()
 
 
@@ -234,9 +232,9 @@ def test_a_node_with_another_clock_spoils_nothing(cluster, local, tmp_path, hour
     (folder / "results/audit/manifest.json").unlink()  # of a submitted step that has inputs
     run = start(folder, *SLURM, clock=f"n1 {hours * 3600}")
     wait_for(lambda: len(cluster.jobs()) > before)
-    cluster.drain("n1")
+    cluster.update("n1", "DRAIN")
     finish(run, folder)
-    cluster.resume("n1")
+    cluster.update("n1", "RESUME")
     jobs = cluster.jobs()[before:]
     assert [job.state for job in jobs] == ended
     assert [job.node for job in jobs] == ["n1", "n2"][: len(ended)]

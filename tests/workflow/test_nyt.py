@@ -58,7 +58,7 @@ def articles() -> list[tuple[str, list[str]]]:
     """Return title and words of what the embedded Wikipedia sample holds, cut to a newspaper's length."""
     cut = []
     registry = load_registry(ROOT / "workflow/resources/datasets.tsv")
-    for page in read_documents(resolve("enwiki-sample", registry).location, "mediawiki"):
+    for page in read_documents(resolve(registry["enwiki-sample"]).location, "mediawiki"):
         words = re.findall(r"[A-Za-z]+", page.text)
         for part, start in enumerate(range(0, len(words), WORDS)):
             cut.append((f"{page.title}, {part}", words[start : start + WORDS]))

@@ -1,3 +1,6 @@
+from biaslab.run.data.datasets import places
+
+
 rule fetch_dataset:
     output:
         out="results/datasets/{dataset}/{file}",
@@ -9,9 +12,11 @@ rule fetch_dataset:
         runtime=LIMITS.minutes(240),
     params:
         given=given(
-            PLAN.dataset_places, name="{dataset}", registry=str(ROOT / "workflow/resources/datasets.tsv")
+            lambda wildcards: places(wildcards.dataset, PLAN.config["datasets"]),
+            name="{dataset}",
+            registry=str(ROOT / "workflow/resources/datasets.tsv"),
         ),
-        sha256=PLAN.dataset_checksum,
+        sha256=lambda wildcards: PLAN.registry[wildcards.dataset].sha256,
     message:
         "fetch the dataset {wildcards.dataset}"
     shell:

@@ -10,16 +10,14 @@ import typer
 
 import biaslab
 from biaslab.cli import audit, cache, datasets, embeddings
-from biaslab.cli.init import init
 from biaslab.cli.output import outlive_readers
-from biaslab.cli.run import extras, run
-from biaslab.cli.step import step
+from biaslab.cli.run import extras, init, run, step
 from biaslab.core import processor
 from biaslab.core.cache import replace_unwritable_home
 from biaslab.core.errors import InputError, printable
 from biaslab.run.areas import AREAS
 from biaslab.run.commands.outputs import guard_outputs
-from biaslab.run.record.cost import note_cost
+from biaslab.run.record.resources import note_cost
 from biaslab.run.root import located
 
 app = typer.Typer(name="biaslab", no_args_is_help=True, pretty_exceptions_enable=False)

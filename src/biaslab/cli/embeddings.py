@@ -94,18 +94,8 @@ def train(
             raise InputError(f"{source}: counts are for --method glove; give texts to word2vec")
         train_on_counts(source, vocabulary, model, seed, out, format, threads)
         return
-    train_on_texts(
-        source,
-        corpus_format or format_of(source),
-        Choice(min_count=words.min_count),
-        model,
-        window,
-        seed,
-        out,
-        format,
-        threads,
-        say=say,
-    )
+    read_as, choice = corpus_format or format_of(source), Choice(min_count=words.min_count)
+    train_on_texts(source, read_as, choice, model, window, seed, out, format, threads, say=say)
 
 
 @app.command("convert")

@@ -1,4 +1,4 @@
-"""``biaslab run``: check the configuration, download the data, then hand over to Snakemake."""
+"""Commands of the workflow: start a configuration, run all steps by Snakemake, or run a step."""
 
 import contextlib
 import enum
@@ -40,6 +40,7 @@ _FLAGS = ["--quiet", "host", "reason", "--nolock"]
 _FLAGS += ["--max-jobs-per-timespan", "6000/60s"]
 # Arguments of Snakemake that run steps on other machines, where cancelling takes longer.
 _ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
+_TEMPLATE = "config/config.yaml"
 _PROFILE = "workflow/profiles/default/profile.yaml"
 _NAMES_PROFILE = re.compile(r"--workflow-profile(=.*)?")
 _CONFIG = "results/config.json"
@@ -305,3 +306,33 @@ def extras(
     for extra in dict.fromkeys(area.extra for area in chosen_areas(config)):
         if missing_extra(extra):
             typer.echo(extra)
+
+
+def init() -> None:
+    """Write a short config.yaml of your own into this folder, with your data as comments to fill in."""
+    from biaslab.core.errors import InputError
+    from biaslab.core.files import write_text
+    from biaslab.run.plan.config import CONFIG
+    from biaslab.run.root import repository
+
+    own, root = Path(CONFIG), repository()
+    if own.exists():
+        raise InputError(f"{own} already exists; edit it, or use another folder")
+    write_text(own, (root / _TEMPLATE).read_text(encoding="utf-8"))
+    typer.echo(
+        f"wrote {own}; the complete configuration, with every key, is {root / CONFIG}\n"
+        "edit it, then: biaslab run -n (dry run), biaslab run --cores all"
+    )
+
+
+def step(
+    name: Annotated[str, typer.Argument(help="The step, AREA.NAME, e.g. ranking.simulate-ranking.")],
+    given: Annotated[str, typer.Option(help="Arguments in JSON: files and settings by name.")],
+    threads: Annotated[
+        int | None, typer.Option(help="Threads, for steps that can use several.", min=1)
+    ] = None,
+) -> None:
+    """Do one step of the workflow as its rule does; ``run --printshellcmds`` shows the rules' lines."""
+    from biaslab.run.plan.steps import run_step
+
+    run_step(name, given, threads, say)

@@ -11,8 +11,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED
 from biaslab.core.values import EXACT_HELP, EXACT_OPTION
 from biaslab.fairness_testing.settings import Campaign, Section
-from biaslab.run.commands.masking import Masking
-from biaslab.run.commands.options import AnswerOut, Seed, Threads, grouped, option
+from biaslab.run.commands.options import AnswerOut, Masking, Seed, Threads, grouped, option
 from biaslab.run.commands.outputs import To
 from biaslab.run.extras import missing_extra
 from biaslab.text import settings

@@ -12,8 +12,7 @@ import typer
 from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED, validate
 from biaslab.hate_speech.settings import AnalysisContexts, Training, TrainingSettings
-from biaslab.run.commands.masking import Masking
-from biaslab.run.commands.options import AnswerOut, Seed, grouped, option
+from biaslab.run.commands.options import AnswerOut, Masking, Seed, grouped, option
 from biaslab.run.commands.outputs import To
 from biaslab.run.extras import need
 from biaslab.text import settings

@@ -1,14 +1,38 @@
-"""What a run ends with: where its answers are."""
+"""``biaslab init`` writes a short valid configuration; ``biaslab run`` ends with where its answers are."""
 
 from pathlib import Path
 
 import pytest
 
 from biaslab.cli.run import _answers, _with_config
+from biaslab.run.plan.config import load_files
+
+ROOT = Path(__file__).parents[3]
 
 
-def test_a_run_names_what_is_there(tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+def test_data_of_ones_own_are_comments_to_fill_in(biaslab):
+    code, said, _ = biaslab("init")
+    assert code == 0
+    assert "wrote config.yaml" in said
+    assert load_files([Path("config.yaml")], ROOT)["areas"] == ["origins"]
+    assert Path("config.yaml").read_text() == (ROOT / "config/config.yaml").read_text()
+
+
+def test_a_configuration_of_ones_own_is_not_overwritten(biaslab):
+    Path("config.yaml").write_text("seed: 5\n")
+    code, _, error = biaslab("init")
+    assert code == 2
+    assert "config.yaml already exists; edit it" in error
+    assert error.count("\n") == 1
+    assert Path("config.yaml").read_text() == "seed: 5\n"
+
+
+def test_a_run_names_what_is_there():
     assert _answers(["ranking"]) == []
     for name in ("results/audit", "results/ranking"):
         Path(name).mkdir(parents=True)

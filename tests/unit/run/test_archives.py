@@ -7,7 +7,6 @@ import pytest
 
 import web_data as web
 from biaslab.core.errors import InputError
-from biaslab.run.data import download
 from biaslab.run.travel.crate import fetching
 from biaslab.run.travel.crate.fetching import fetch_archive, is_address
 
@@ -21,12 +20,7 @@ ITEM = (
 TWO = f'{ITEM}, </b.zip>; rel="item"'
 SET = {"Link": '</links>; rel="linkset"; type="application/linkset+json", </x>; rel="cite-as"'}
 
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setattr(download, "SCHEMES", ("https", "http"))
-    monkeypatch.setattr(download.time, "sleep", lambda seconds: None)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+pytestmark = pytest.mark.usefixtures("waits")
 
 
 @pytest.fixture

@@ -239,8 +239,9 @@ def test_a_file_with_an_unknown_key_is_named():
 
 def test_misspelt_preset_is_refused_with_a_suggestion():
     with pytest.raises(InputError, match=r"no preset 'simplwiki'.*did you mean 'simplewiki'\?$"):
-        configuration.preset_path("simplwiki", ROOT)
-    assert configuration.preset_path("nyt", ROOT).is_file()
+        configuration.overlays("simplwiki", [], ROOT)
+    expected = [ROOT / "workflow/presets/nyt.yaml", Path("mine.yaml")]
+    assert configuration.overlays("nyt", [Path("mine.yaml")], ROOT) == expected
 
 
 # --- files and options

@@ -1,4 +1,3 @@
-import base64
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from biaslab.run.travel.crate.contents import workflow_files
 from biaslab.run.travel.crate.reading import opened_run
 from biaslab.run.travel.crate.writing import write_crate
 from refusals import refusal
+from travel_data import note
 
 ROOT = Path(__file__).parents[3]
 METADATA = "ro-crate-metadata.json"
@@ -82,10 +82,7 @@ def results(tmp_path, root, monkeypatch):
         write_text(folder / name, text)
     write_text(tmp_path / "own.txt", "mine")
     for output, started in NOTED.items():
-        name = base64.urlsafe_b64encode(f"results/{output}".encode()).decode()
-        noted = {"log": [f"results/logs/{output}.log"], "incomplete": False}
-        noted |= {"starttime": started + 0.7, "endtime": started + 60.2}
-        write_json(folder.parent / ".snakemake/metadata" / name, noted)
+        note(folder.parent, output, starttime=started + 0.7, endtime=started + 60.2)
     inputs = {"mine": tmp_path / "own.txt", "shipped": root / "workflow/resources/own.csv"}
     monkeypatch.setattr("biaslab.run.record.manifest.time.time", lambda: ENDED + 0.9)
     config = {"areas": ["one"], "one": {"source": ["dataset:nyt-annotated-corpus"]}}
@@ -152,6 +149,11 @@ def change_metadata(archive, change):
         for member, data in members:
             is_metadata = member.filename == METADATA
             new.writestr(member, json.dumps(change(json.loads(data))) if is_metadata else data)
+
+
+def assert_refused(message, crate):
+    with pytest.raises(InputError, match=message), opened_run(crate):
+        pass
 
 
 def test_a_crate_holds_workflow_configuration_items_audit_and_benchmarks(crate):
@@ -391,44 +393,37 @@ def test_files_that_leave_an_archive_are_refused(archive, name, tmp_path, monkey
     add_member(archive, name, b"x")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InputError, match=r"leaves the crate; refused$"), opened_run(archive):
-        pass
+    assert_refused(r"leaves the crate; refused$", archive)
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_links_are_refused(archive, crate, tmp_path):
     add_member(archive, "results/one/tables/link", b"/etc/passwd", stat.S_IFLNK)
-    with pytest.raises(InputError, match="is a link"), opened_run(archive):
-        pass
+    assert_refused("is a link", archive)
     write_text(tmp_path / "outside.tsv", "x")
     (crate / "results/one/tables/link.tsv").symlink_to(tmp_path / "outside.tsv")
-    with pytest.raises(InputError, match=r"link\.tsv not a regular file or folder"), opened_run(crate):
-        pass
+    assert_refused(r"link\.tsv not a regular file or folder", crate)
 
 
 def test_too_much_is_refused(archive, monkeypatch):
-    with pytest.raises(InputError, match="more than the allowed 100; refused"), opened_run(archive, 100):
-        pass
+    monkeypatch.setattr(reading, "MAX_BYTES", 100)
+    assert_refused("more than the allowed 100; refused", archive)
     monkeypatch.setattr(reading, "MAX_FILES", 3)
-    with pytest.raises(InputError, match="files, more than the allowed 3"), opened_run(archive):
-        pass
+    assert_refused("files, more than the allowed 3", archive)
 
 
 def test_an_archive_of_something_else_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("a", "b")
     message = r"not a crate, because ro-crate-metadata\.json"
-    with pytest.raises(InputError, match=message), opened_run(tmp_path / "x.zip"):
-        pass
+    assert_refused(message, tmp_path / "x.zip")
 
 
 def test_results_that_the_manifest_does_not_vouch_for_are_refused(crate):
     change_manifest(crate, **{"config.json": "0" * 64})
-    with pytest.raises(InputError, match=r"config\.json differs from the manifest"), opened_run(crate):
-        pass
+    assert_refused(r"config\.json differs from the manifest", crate)
     write_text(crate / "results/audit/more.tsv", "x")
-    with pytest.raises(InputError, match=r"more\.tsv is not in the manifest"), opened_run(crate):
-        pass
+    assert_refused(r"more\.tsv is not in the manifest", crate)
 
 
 @pytest.mark.parametrize(
@@ -441,16 +436,14 @@ def test_results_that_the_manifest_does_not_vouch_for_are_refused(crate):
 )
 def test_manifests_that_name_what_is_outside_are_refused(crate, outputs, message):
     change_manifest(crate, **outputs)
-    with pytest.raises(InputError, match=message), opened_run(crate):
-        pass
+    assert_refused(message, crate)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"outputs": 1}', "[" * 100_000])
 def test_manifests_that_are_none_are_refused(crate, text):
     write_text(crate / "results/audit/manifest.json", text)
     message = r"manifest\.json: (not readable JSON|the mapping ')"
-    with pytest.raises(InputError, match=message), opened_run(crate):
-        pass
+    assert_refused(message, crate)
 
 
 def test_a_crate_that_lacks_any_of_its_entities_is_refused(crate, archive):
@@ -463,8 +456,7 @@ def test_a_crate_that_lacks_any_of_its_entities_is_refused(crate, archive):
         metadata = kept | {"@graph": [entity for entity in kept["@graph"] if entity["@id"] != name]}
         (crate / METADATA).write_text(json.dumps(metadata))
         message = re.escape(f"{METADATA} refers to {name!r}, without describing it; download the crate again")
-        with pytest.raises(InputError, match=message), opened_run(crate):
-            pass
+        assert_refused(message, crate)
     (crate / METADATA).write_text(json.dumps(kept))
     with opened_run(crate):
         pass
@@ -475,11 +467,9 @@ def test_a_crate_that_lacks_a_file_that_it_describes_is_refused(crate, archive):
     change_metadata(archive, lambda metadata: json.loads(json.dumps(metadata).replace("LICENSE", "LICENCE")))
     for path, file in ((crate, "Snakefile"), (archive, "LICENCE")):
         message = f"describes '{file}', which is missing; download the crate again$"
-        with pytest.raises(InputError, match=message), opened_run(path):
-            pass
+        assert_refused(message, path)
 
 
 def test_a_crate_without_results_is_refused(tmp_path):
     write_text(tmp_path / METADATA, "{}")
-    with pytest.raises(InputError, match=r"results/audit/manifest\.json: No such file"), opened_run(tmp_path):
-        pass
+    assert_refused(r"results/audit/manifest\.json: No such file", tmp_path)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import web_data as web
 from biaslab.cli import app
-from biaslab.run.data import datasets, download
+from biaslab.run.data import datasets
 from refusals import refusal
 
 REGISTRY = Path(__file__).parents[3] / "workflow/resources/datasets.tsv"
@@ -33,7 +33,7 @@ def test_the_shipped_registry_is_valid_and_its_package_files_are_the_registered_
     assert {"enwiki-sample", "simplewiki-2021", "nyt-annotated-corpus", "questions-words"} <= set(registry)
     for name, dataset in registry.items():
         if dataset.origin == "package":
-            assert datasets.fetch(name, registry, out=tmp_path / name).kind == "package"
+            assert datasets.fetch(dataset, out=tmp_path / name).kind == "package"
             assert (tmp_path / name).stat().st_size == int(dataset.size)
 
 
@@ -90,26 +90,26 @@ def test_registry_without_a_column_or_a_schema_is_refused(tmp_path, table):
 
 def test_path_comes_before_mirror_and_mirror_before_package(table, copy, tmp_path):
     package = {"origin": "package", "location": "gensim:test/test_data/questions-words.txt"}
-    registry = datasets.load_registry(table(package))
+    dataset = datasets.load_registry(table(package))["mine"]
     own, mirrored = copy("own.txt"), copy("mirror/folder/mine.txt")
     mirror, empty = tmp_path / "mirror", tmp_path / "schemas"
-    assert datasets.resolve("mine", registry, own, mirror) == datasets.Source("path", str(own))
-    assert datasets.resolve("mine", registry, None, mirror) == datasets.Source("mirror", str(mirrored))
-    assert datasets.resolve("mine", registry, None, empty).kind == "package"
-    assert datasets.resolve("mine", registry).location.endswith("gensim/test/test_data/questions-words.txt")
+    assert datasets.resolve(dataset, own, mirror) == datasets.Source("path", str(own))
+    assert datasets.resolve(dataset, None, mirror) == datasets.Source("mirror", str(mirrored))
+    assert datasets.resolve(dataset, None, empty).kind == "package"
+    assert datasets.resolve(dataset).location.endswith("gensim/test/test_data/questions-words.txt")
 
 
 @pytest.mark.parametrize("place", ["folder/mine.txt", "mine.txt", "elsewhere/mine.txt"])
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_mirror_is_searched_by_path_and_by_name(table, copy, tmp_path, place, ending):
-    registry = datasets.load_registry(table({}))
+    dataset = datasets.load_registry(table({}))["mine"]
     found = copy(f"mirror/{place}{ending}")
-    assert datasets.resolve("mine", registry, mirror=tmp_path / "mirror").location == str(found)
+    assert datasets.resolve(dataset, mirror=tmp_path / "mirror").location == str(found)
 
 
 def test_unavailable_dataset_says_which_key_to_set(table, tmp_path):
-    registry = datasets.load_registry(table({}))
-    message = refusal(datasets.resolve, "mine", registry, mirror=tmp_path)
+    dataset = datasets.load_registry(table({}))["mine"]
+    message = refusal(datasets.resolve, dataset, mirror=tmp_path)
     assert "datasets: paths: mine: FILE" in message
     assert "ask the owner; licence: CC0" in message
 
@@ -119,17 +119,17 @@ def test_wrong_names_and_places_are_refused(table, tmp_path):
         table({}, {"name": "gone", "origin": "package", "location": "nopackage:x"})
     )
     absent = tmp_path / "absent"
-    assert "unknown dataset 'mime' (registered: mine" in refusal(datasets.resolve, "mime", registry)
-    assert "correct datasets: paths: mine" in refusal(datasets.resolve, "mine", registry, absent)
-    assert "correct datasets: mirror" in refusal(datasets.resolve, "mine", registry, None, absent)
-    assert "the Python package 'nopackage' is missing" in refusal(datasets.resolve, "gone", registry)
+    assert "unknown dataset 'mime' (registered: mine" in refusal(datasets.registered, "mime", registry)
+    assert "correct datasets: paths: mine" in refusal(datasets.resolve, registry["mine"], absent)
+    assert "correct datasets: mirror" in refusal(datasets.resolve, registry["mine"], None, absent)
+    assert "the Python package 'nopackage' is missing" in refusal(datasets.resolve, registry["gone"])
     registry = datasets.load_registry(table({"origin": "package", "location": "gensim:nofile"}))
-    assert "the installed 'gensim' has no nofile" in refusal(datasets.resolve, "mine", registry)
+    assert "the installed 'gensim' has no nofile" in refusal(datasets.resolve, registry["mine"])
 
 
 def test_fetch_copies_what_has_the_registered_checksum(table, copy, tmp_path):
     out = tmp_path / "new/out.txt"
-    datasets.fetch("mine", datasets.load_registry(table({})), out=out, path=copy("own.txt"))
+    datasets.fetch(datasets.load_registry(table({}))["mine"], out=out, path=copy("own.txt"))
     assert out.read_bytes() == DATA
     assert list(out.parent.iterdir()) == [out]
 
@@ -145,8 +145,8 @@ def test_fetch_copies_what_has_the_registered_checksum(table, copy, tmp_path):
     ids=["too long", "another byte", "cut", "damaged"],
 )
 def test_bad_compressed_files_are_refused(table, copy, tmp_path, data, message):
-    packed, registry = copy("own.txt.gz", data), datasets.load_registry(table({}))
-    said = refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed)
+    packed, dataset = copy("own.txt.gz", data), datasets.load_registry(table({}))["mine"]
+    said = refusal(datasets.fetch, dataset, out=tmp_path / "o", path=packed)
     assert said.startswith(f"{packed}: ")
     assert message in said
     assert not (tmp_path / "o").exists()
@@ -156,14 +156,14 @@ def test_what_is_registered_as_packed_stays_so(table, copy, tmp_path):
     data = gzip.compress(DATA)
     row = {"filename": "mine.gz", "size": str(len(data)), "sha256": hashlib.sha256(data).hexdigest()}
     out = tmp_path / "out.gz"
-    datasets.fetch("mine", datasets.load_registry(table(row)), out=out, path=copy("own.gz", data))
+    datasets.fetch(datasets.load_registry(table(row))["mine"], out=out, path=copy("own.gz", data))
     assert out.read_bytes() == data
 
 
 def test_fetch_refuses_a_wrong_checksum_and_writes_nothing(table, copy, tmp_path):
     out = copy("new/out.txt", b"as before")
     own = copy("own.txt", DATA + b"!")
-    message = refusal(datasets.fetch, "mine", datasets.load_registry(table({})), out=out, path=own)
+    message = refusal(datasets.fetch, datasets.load_registry(table({}))["mine"], out=out, path=own)
     assert message.startswith(f"{own}: wrong checksum for the dataset 'mine'")
     assert SHA256 in message
     assert out.read_bytes() == b"as before"
@@ -173,23 +173,21 @@ def test_fetch_refuses_a_wrong_checksum_and_writes_nothing(table, copy, tmp_path
 @pytest.mark.parametrize(("sha256", "place"), [("-", "own.txt"), ("-", "."), (SHA256, ".")])
 def test_fetch_refuses_folders_and_what_has_no_checksum(table, copy, tmp_path, sha256, place):
     copy("own.txt")
-    registry = datasets.load_registry(table({"sha256": sha256}))
-    message = refusal(datasets.fetch, "mine", registry, out=tmp_path / "out", path=tmp_path / place)
+    dataset = datasets.load_registry(table({"sha256": sha256}))["mine"]
+    message = refusal(datasets.fetch, dataset, out=tmp_path / "out", path=tmp_path / place)
     assert f"set the corpus source to the path itself: {tmp_path / place}" in message
     assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture
-def fetched(monkeypatch, tmp_path, table):
-    monkeypatch.setattr(download, "SCHEMES", ("http",))
+def fetched(waits, monkeypatch, tmp_path, table):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     def run(url):
         row = {"origin": "url", "location": "https://example.org/x"}
         dataset = replace(datasets.load_registry(table(row))["mine"], location=url)
         out = tmp_path / "out/mine.txt"
-        datasets.fetch("mine", {"mine": dataset}, out=out)
+        datasets.fetch(dataset, out=out)
         return out
 
     return run

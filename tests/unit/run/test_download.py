@@ -19,15 +19,7 @@ FILE = {"name": "mine", "size": len(DATA), "sha256": SHA256}
 HTTPS = module.SCHEMES
 UNKNOWN = {"size": None, "sha256": "", "max_bytes": len(DATA)}
 
-
-@pytest.fixture(autouse=True)
-def waits(monkeypatch):
-    """Do not wait between attempts, and use no proxy; return the seconds that would have been waited."""
-    waited = []
-    monkeypatch.setattr(module.time, "sleep", waited.append)
-    monkeypatch.setattr(module, "SCHEMES", ("https", "http"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return waited
+pytestmark = pytest.mark.usefixtures("waits")
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
-"""Groups of options, and the start of the command."""
+"""Groups of options, the start of the command, and tables on a terminal."""
 
 import subprocess
 import sys
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from biaslab.run.commands.options import grouped
+from biaslab.run.commands.terminal import plain_console, plain_table
 
 Size = Annotated[int, typer.Option(help="How large.", min=1)]
 
@@ -76,3 +78,10 @@ def test_the_command_starts_without_the_libraries_of_its_steps():
     code = f"import sys, biaslab.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_words_are_flush_left_and_numbers_right():
+    text, rows = StringIO(), [("she", "1"), ("[b]he[/b]", "234567")]
+    plain_console(file=text, width=40).print(plain_table(["Word", "Count"], rows, numbers=(1,)))
+    lines = [line.rstrip() for line in text.getvalue().splitlines()]
+    assert lines == ["Word        Count", "she             1", "[b]he[/b]  234567"]

@@ -1,14 +1,12 @@
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from biaslab.run.record import provenance
 from biaslab.run.record.provenance import environment, gpu_models
-
-PACKAGE = Path(provenance.__file__).parents[1]
+from biaslab.run.root import PACKAGE
 
 
 def test_environment_names_software_machine_and_threads(monkeypatch):

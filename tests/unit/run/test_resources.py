@@ -1,24 +1,23 @@
 """What the jobs of a run took, by rule: a table beside the logs, which no digest and no comparison counts."""
 
-import base64
+import subprocess
+import sys
 
 import pytest
 
-from biaslab.core.files import write_json, write_text
+from biaslab.core.files import write_text
 from biaslab.core.io import read_tsv
 from biaslab.run.record.manifest import read_manifest, write_manifest
 from biaslab.run.record.resources import RESOURCES, write_resources
-from travel_data import make_run
+from travel_data import make_run, note
+
+LIST = ["datasets", "list", "--json"]
 
 
 def end(results, name, rule, seconds=None, core_seconds=0, memory=0):
     """Let a job end as Snakemake notes it, and its step write what it took, if anything."""
-    output = f"results/{name}.tsv"
-    note = {"rule": rule, "log": [f"results/logs/{name}.log"], "incomplete": False}
-    note |= {"input": [], "params": [], "input_checksums": {}, "starttime": 9.5, "endtime": 10.5}
-    write_json(
-        results.parent / ".snakemake/metadata" / base64.urlsafe_b64encode(output.encode()).decode(), note
-    )
+    times = {"starttime": 9.5, "endtime": 10.5}
+    note(results.parent, f"{name}.tsv", rule=rule, log=[f"results/logs/{name}.log"], **times)
     if seconds is not None:
         cost = f"s\tmax_rss\tcpu_time\n{seconds}\t{memory}\t{core_seconds}\n"
         write_text(results / f"benchmarks/{name}.tsv", cost)
@@ -69,3 +68,32 @@ def test_the_table_is_written_with_the_manifest_which_does_not_vouch_for_it(tmp_
 def test_a_file_that_is_no_measurement_measures_nothing(results, text):
     write_text(results / "benchmarks/origins/wiki/measure/c.tsv", text)
     assert table(results).loc["measure", ["jobs", "measured_jobs"]].tolist() == [2, 1]
+
+
+def run(log, *arguments):
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as file:
+        command = [sys.executable, "-m", "biaslab", *arguments]
+        return subprocess.run(command, cwd=log.parent, stderr=file, stdout=file, check=False).returncode
+
+
+def test_a_step_writes_what_it_took_beside_its_log(tmp_path):
+    assert run(tmp_path / "results/logs/ranking/lists/a.log", *LIST) == 0
+    took = read_tsv(tmp_path / "results/benchmarks/ranking/lists/a.tsv")
+    seconds, memory, processor = took.iloc[0][["s", "max_rss", "cpu_time"]].astype(float)
+    assert 0 < seconds < 60
+    assert 20 < memory < 2000
+    assert 0 < processor < 60
+
+
+@pytest.mark.parametrize(
+    ("log", "arguments"),
+    [
+        ("results/logs/ranking/a.log", ["datasets", "fetch", "lost", "--out", "lost"]),
+        ("mine/ranking/a.log", LIST),
+        ("results/logs/ranking/a.txt", LIST),
+    ],
+)
+def test_failed_steps_and_other_commands_write_nothing(tmp_path, log, arguments):
+    run(tmp_path / log, *arguments)
+    assert list(tmp_path.rglob("*.tsv")) == []

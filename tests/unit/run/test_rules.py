@@ -17,13 +17,8 @@ TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)
 
 class Rule:
     def __init__(self, name, output, shellcmd="biaslab step x.y", log=(), conda_env=None):
-        self.name, self.output, self.shellcmd, self.log, self.conda_env = (
-            name,
-            [output],
-            shellcmd,
-            log,
-            conda_env,
-        )
+        self.name, self.output, self.shellcmd = name, [output], shellcmd
+        self.log, self.conda_env = log, conda_env
         self.output_modifier = PathModifier({"results/": "own/results/"}, None, SimpleNamespace())
 
     def set_log(self, path):
@@ -68,18 +63,13 @@ def test_a_step_of_several_threads_leaves_half_of_the_machine_to_others(cores, t
 
 def test_a_step_asks_for_no_more_than_it_can_use_or_is_allowed():
     assert limits(cores=64).threads(2) == 2
-    assert limits(threads=4).threads(8) == 4
-    assert limits(threads=4, cores=2).threads(8) == 1
+    assert [limits(threads=4, cores=cores).threads(8) for cores in (None, 2)] == [4, 1]
+    assert [limits(runtime=runtime).minutes(480) for runtime in (None, 60)] == [480, 60]
 
 
-def test_memory_doubles_at_each_retry_up_to_what_a_node_has():
-    assert [limits().memory(3000)(None, attempt) for attempt in (1, 2, 3)] == [3000, 6000, 12000]
-    assert [limits(memory=5000).memory(3000)(None, attempt) for attempt in (1, 2, 3)] == [3000, 5000, 5000]
-
-
-def test_time_is_cut_to_what_a_job_may_take():
-    assert limits().minutes(480) == 480
-    assert limits(runtime=60).minutes(480) == 60
+@pytest.mark.parametrize(("memory", "asked"), [(None, [3000, 6000, 12000]), (5000, [3000, 5000, 5000])])
+def test_memory_doubles_at_each_retry_up_to_what_a_node_has(memory, asked):
+    assert [limits(memory=memory).memory(3000)(None, attempt) for attempt in (1, 2, 3)] == asked
 
 
 def test_all_rules_ask_within_the_limits():

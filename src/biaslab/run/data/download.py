@@ -184,12 +184,9 @@ class _Transfer:
         expected = received + int(announced) if announced.isdigit() else self.size
         if expected is not None and self.size not in (None, expected):
             raise self._refusal(f"{expected} bytes")
-        with (
-            self.part.open("ab" if received else "wb") as file,
-            tqdm(
-                total=expected, initial=received, unit="B", unit_scale=True, desc=self.name, disable=None
-            ) as bar,
-        ):
+        progress = {"total": expected, "initial": received, "desc": self.name, "disable": None}
+        progress |= {"unit": "B", "unit_scale": True}
+        with self.part.open("ab" if received else "wb") as file, tqdm(**progress) as bar:
             for block in _blocks(answer):
                 received += len(block)
                 if received > self.limit:

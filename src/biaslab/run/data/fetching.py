@@ -49,12 +49,7 @@ class Status:
     reason: str
 
 
-def status(
-    dataset: Dataset,
-    registry: Mapping[str, Dataset],
-    datasets: Mapping,
-    taken: Mapping[str, str] | None = None,
-) -> Status:
+def status(dataset: Dataset, datasets: Mapping, taken: Mapping[str, str] | None = None) -> Status:
     """Return the availability of a dataset, without using the network.
 
     For datasets in `taken` (by checksum), results are available already, and only missing results need them.
@@ -65,7 +60,7 @@ def status(
     if (taken or {}).get(dataset.name) == dataset.sha256:
         return Status(THERE, "its results were taken from another run")
     try:
-        source = resolve(dataset.name, registry, **places(dataset.name, datasets))
+        source = resolve(dataset, **places(dataset.name, datasets))
     except InputError as error:
         return Status(ABSENT, str(error))
     where = f"{source.kind}: {source.location}"
@@ -86,7 +81,7 @@ def source_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping)
     dataset = registry[name]
     if dataset.sha256 == NO_CHECKSUM:
         with contextlib.suppress(InputError):
-            return resolve(name, registry, **places(name, datasets)).location
+            return resolve(dataset, **places(name, datasets)).location
     return verified_copy(dataset)
 
 
@@ -102,10 +97,9 @@ def fetch_to(
 
     If the output is the workflow's copy, a failure is remembered.
     """
-    datasets = load_registry(registry)
-    dataset = registered(name, datasets)
+    dataset = registered(name, load_registry(registry))
     try:
-        return fetch(name, datasets, out=out, path=path, mirror=mirror, say=say)
+        return fetch(dataset, out=out, path=path, mirror=mirror, say=say)
     except InputError as error:
         if out == Path(verified_copy(dataset)):
             _remember(dataset, str(error))
@@ -134,7 +128,7 @@ def fetch_wanted(
         if copy.is_file() and sha256_file(copy) == dataset.sha256:
             continue
         try:
-            source = resolve(dataset.name, registry, **places(dataset.name, datasets))
+            source = resolve(dataset, **places(dataset.name, datasets))
             if source.is_remote and not downloaded(dataset):
                 _download(dataset, source, failed, say)
                 _failure_file(dataset).unlink(missing_ok=True)
@@ -143,7 +137,7 @@ def fetch_wanted(
             continue
         if dataset.sha256 != NO_CHECKSUM:
             is_replaced = copy.is_file()
-            fetch(dataset.name, registry, out=copy, **places(dataset.name, datasets), say=say)
+            fetch(dataset, out=copy, **places(dataset.name, datasets), say=say)
             if not is_replaced:
                 os.utime(copy, (_OLD, _OLD))
     return absent
@@ -188,19 +182,10 @@ def _recall(dataset: Dataset) -> str:
     return reason.strip() if digest == dataset.sha256 else ""
 
 
-HERE, FETCH, MAKE, LICENCE, OWN, FAILED = (
-    "here",
-    "can be fetched",
-    "can be made",
-    "needs a licence",
-    "needs your copy",
-    "not fetched",
-)
-
 _WORDS = {
-    THERE: ({}, HERE),
-    PENDING: ({"recipe": MAKE}, FETCH),
-    ABSENT: ({"licensed": LICENCE, "local": OWN}, FAILED),
+    THERE: ({}, "here"),
+    PENDING: ({"recipe": "can be made"}, "can be fetched"),
+    ABSENT: ({"licensed": "needs a licence", "local": "needs your copy"}, "not fetched"),
 }
 """For each state: words for some origins, and the word for all others."""
 
@@ -212,7 +197,7 @@ def inventory(registry: Mapping[str, Dataset], datasets: Mapping) -> list[dict[s
     """
     entries = []
     for name, dataset in registry.items():
-        availability = status(dataset, registry, datasets)
+        availability = status(dataset, datasets)
         words, word = _WORDS[availability.state]
         size = None if dataset.size == UNKNOWN_SIZE else int(dataset.size)
         entry = {"name": name, "state": words.get(dataset.origin, word), "size": size}

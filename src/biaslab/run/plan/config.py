@@ -144,29 +144,18 @@ def read_written(file: Path) -> dict[str, Any]:
     return drop_removed(value)
 
 
-def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
+def load(raw: Mapping, root: Path) -> dict[str, Any]:
     """Check a configuration, and return a deep copy with every key.
 
     `root` is the repository. Files that the working directory lacks are looked up there.
     """
-    config = complete(settings(), raw, name)
+    config = complete(settings(), raw, "config")
     given = Given(config, raw, load_registry(root / REGISTRY), root)
     for area in config["areas"]:
         for problem in load_area(area).check(given):
-            raise InputError(f"{name}: {problem}")
-    _check_datasets(config["datasets"], given.registry, name)
+            raise InputError(f"config: {problem}")
+    _check_datasets(config["datasets"], given.registry)
     return config
-
-
-def preset_path(name: str, root: Path) -> Path:
-    """Return the file of a preset."""
-    path = root / PRESETS / f"{name}.yaml"
-    presets = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
-    if name not in presets:
-        raise InputError(
-            f"there is no preset '{name}' (in {path.parent}: {', '.join(presets)}){suggest(name, presets)}"
-        )
-    return path
 
 
 def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> list[Path]:
@@ -177,7 +166,14 @@ def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> li
                 f"{file}: not a regular file, and settings are read more than once; write the settings"
                 " to a file and name the file"
             )
-    return [*([preset_path(preset, root)] if preset else []), *(files or [])]
+    if not preset:
+        return [*(files or [])]
+    folder = root / PRESETS
+    presets = sorted(path.stem for path in folder.glob("*.yaml"))
+    if preset not in presets:
+        problem = f"there is no preset '{preset}' (in {folder}: {', '.join(presets)})"
+        raise InputError(f"{problem}{suggest(preset, presets)}")
+    return [folder / f"{preset}.yaml", *(files or [])]
 
 
 def _paths(value: Any, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -189,17 +185,17 @@ def _paths(value: Any, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield from ((str(key), *rest) for rest in _paths(value[key], keys[1:]))
 
 
-def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset], name: str) -> None:
+def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset]) -> None:
     """Refuse missing copies and mirrors of the user; only the default mirror may be missing."""
     for dataset, path in datasets["paths"].items():
         if problem := unregistered(dataset, registry):
-            raise InputError(f"{name}: datasets.paths: {problem}")
+            raise InputError(f"config: datasets.paths: {problem}")
         if not Path(path).exists():
             raise InputError(
-                f"{name}: datasets.paths.{dataset}: no such file or folder: {path}; correct the path"
+                f"config: datasets.paths.{dataset}: no such file or folder: {path}; correct the path"
             )
     mirror = datasets["mirror"]
     if mirror not in (None, Datasets.mirror) and not Path(mirror).is_dir():
         raise InputError(
-            f"{name}: datasets.mirror: no such folder: {mirror}; correct the path, or write null"
+            f"config: datasets.mirror: no such folder: {mirror}; correct the path, or write null"
         )

@@ -9,7 +9,7 @@ from biaslab.core.settings import merge
 from biaslab.run import FAILED
 from biaslab.run.area import ALL, Area, Given, Made, Unit, Units, expand, load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.data.datasets import Dataset, dataset_name, load_registry, places, verified_copy
+from biaslab.run.data.datasets import Dataset, dataset_name, load_registry, verified_copy
 from biaslab.run.data.fetching import ABSENT, PENDING, fetch_wanted, source_file, status
 from biaslab.run.extras import missing_extra
 from biaslab.run.plan import config as configuration
@@ -70,14 +70,6 @@ class Plan:
     def copy(self, dataset: str) -> str:
         """Return the path of the verified copy of a registered dataset."""
         return verified_copy(self.registry[dataset])
-
-    def dataset_places(self, wildcards: Any) -> dict[str, str | None]:
-        """Return the places where a dataset is searched."""
-        return places(wildcards.dataset, self.config["datasets"])
-
-    def dataset_checksum(self, wildcards: Any) -> str:
-        """Return the registered checksum of a dataset."""
-        return self.registry[wildcards.dataset].sha256
 
     def described(self, area: Area, made: Sequence[Made]) -> list[dict[str, Any]]:
         """Return the unit properties on which tables and figures of an area depend, for their step.
@@ -201,7 +193,7 @@ def make_plan(
         else:
             areas.append(area)
     names = wanted(config, areas)
-    states = {name: status(registry[name], registry, config["datasets"], taken.datasets) for name in names}
+    states = {name: status(registry[name], config["datasets"], taken.datasets) for name in names}
     if download:
         fetched = [
             name
@@ -209,12 +201,12 @@ def make_plan(
             if states[name].state != ABSENT and taken.datasets.get(name) != registry[name].sha256
         ]
         fetch_wanted(fetched, registry, config["datasets"], download)
-        states |= {name: status(registry[name], registry, config["datasets"]) for name in fetched}
+        states |= {name: status(registry[name], config["datasets"]) for name in fetched}
     absent = {name: state.reason for name, state in states.items() if state.state == ABSENT}
     unreadable = frozenset(
         name
         for name in taken.datasets.keys() & states.keys() - absent.keys()
-        if status(registry[name], registry, config["datasets"]).state == ABSENT
+        if status(registry[name], config["datasets"]).state == ABSENT
     )
     units: dict[str, Units] = {}
     others: dict[str, Unit] = {}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from biaslab.core import processor
 from biaslab.core.errors import InputError
+from biaslab.run import root
 from biaslab.run.extras import PACKAGE, WORKFLOW, requirements
 
 THREAD_VARIABLES = (
@@ -23,7 +24,6 @@ THREAD_VARIABLES = (
 NOT_INSTALLED = "not installed"
 """The version entry of a missing package."""
 
-_PACKAGE = Path(__file__).parents[2]
 _EXTRAS = ("neural", WORKFLOW)
 """The extras that steps import."""
 
@@ -48,7 +48,7 @@ def environment() -> dict[str, object]:
         "processor": processor.state(),  # target of the results
         "packages": _package_versions(),
         "threads": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
-        "git": git_state(_PACKAGE),
+        "git": git_state(root.PACKAGE),
     }
 
 

@@ -1,5 +1,10 @@
-"""Summarize the resources of the jobs of a run by rule, from the files of `biaslab.run.record.cost`."""
+"""Measure the resources of a step, and summarize those of the jobs of a run by rule."""
 
+import fcntl
+import os
+import resource
+import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
@@ -15,6 +20,9 @@ RESOURCES = "logs/resources.tsv"
 COLUMNS = ("area", "rule", "jobs", "measured_jobs", "core_hours", "median_seconds", "longest_seconds")
 COLUMNS += ("largest_memory_mb",)
 _COSTS = ("s", "max_rss", "cpu_time")
+_LOGS, _BENCHMARKS = "/results/logs/", "/results/benchmarks/"
+_UNITS_IN_MB = 2**20 if sys.platform == "darwin" else 2**10
+"""Units of ``ru_maxrss`` in a megabyte."""
 _MANIFEST = {"audit/write_manifest": "write_manifest"}  # this job runs while the table is written
 
 
@@ -24,6 +32,33 @@ class Cost(NamedTuple):
     seconds: float
     memory_mb: float
     core_seconds: float
+
+
+def note_cost(began: float) -> None:
+    """Write the resources of a step, which began at a `time.monotonic`, next to its log (standard error).
+
+    The numbers include finished child processes.
+    """
+    before, is_log, name = _standard_error().rpartition(_LOGS)
+    if not is_log or not name.endswith(".log"):
+        return
+    seconds = time.monotonic() - began
+    usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    memory = max(usage.ru_maxrss for usage in usages) / _UNITS_IN_MB
+    processor = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    file = f"{before}{_BENCHMARKS}{name.removesuffix('.log')}.tsv"
+    columns = "\t".join(_COSTS)
+    write_text(file, f"{columns}\n{seconds:.2f}\t{memory:.1f}\t{processor:.2f}\n")
+
+
+def _standard_error() -> str:
+    """Return the file of standard error; "" if it has no name."""
+    try:
+        if sys.platform == "darwin":
+            return fcntl.fcntl(2, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0").decode()
+        return os.readlink("/proc/self/fd/2")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def write_resources(results: Path) -> None:

@@ -99,12 +99,12 @@ class Choice:
             candidates = self.rewritten or [job for job in self.agreeing if not is_shown_job(job)]
             self.drawn = {job.outputs[0] for job in draw(candidates, source.recheck, self.seed)}
 
-    def records_of(self, job: Job) -> list[StepRecord]:
-        """Return the crate's records of a job: in older versions, several steps may correspond to one job."""
-        return list({id(r): r for file in job.outputs if (r := self._records.get(file))}.values())
+    def _codes(self, job: Job) -> set[str]:
+        """Return the code of a job in the crate; in older versions, a job may be several steps."""
+        return {self._records[file].code for file in job.outputs if file in self._records}
 
     def _reason(self, job: Job) -> str:
-        if not self.records_of(job):
+        if not self._codes(job):
             return "not in it"
         if {self._commands.get(file) for file in job.outputs} != {job.command}:
             return "their settings differ"
@@ -165,7 +165,7 @@ class Choice:
         inputs = {
             name: digests.get(file) or self._read.get(name, "") for name, file in job.input_names().items()
         }
-        code = {record.code for record in self.records_of(job)}
+        code = self._codes(job)
         outputs = {file: self.digests[file] for file in job.outputs if file in self.digests}
         return StepRecord(job.rule, code.pop() if len(code) == 1 else "", inputs, outputs)
 
@@ -181,7 +181,7 @@ class Choice:
         return [
             job
             for job in self.agreeing
-            if not is_shown_job(job) and {r.code for r in self.records_of(job)} != {codes.get(job.step, "")}
+            if not is_shown_job(job) and self._codes(job) != {codes.get(job.step, "")}
         ]
 
     def is_there(self, file: str) -> bool:

@@ -138,7 +138,6 @@ def _add_workflow(
 
 
 def _add_parameter(crate: "ROCrate", name: str, kind: str, example: str) -> "Entity":
-    """Describe an input or output of the workflow, with the file of this run as example."""
     parameter = _add(crate, f"#{name}", "FormalParameter", name=name, additionalType=kind)
     if entity := _file_at(crate, example):
         parameter["workExample"] = entity
@@ -147,14 +146,13 @@ def _add_parameter(crate: "ROCrate", name: str, kind: str, example: str) -> "Ent
 
 
 def _add_results(crate: "ROCrate", record: Record) -> "Entity":
-    """Describe the results of the run: files in the crate, and digests of other files."""
     parts = [_file_at(crate, file.place) for file in record.outputs]
     about = "an intermediate result, not in this crate"
     for name, digest in record.elsewhere.items():
         if not _is_copy(name):
             place = f"{RESULTS}/{name}"
             known = {"name": place, "sha256": digest, "encodingFormat": _media_type(name)}
-            parts.append(_add_elsewhere(crate, _digest_address(digest, place), description=about, **known))
+            parts.append(_add(crate, _digest_address(digest, place), "File", description=about, **known))
     properties = {"name": "results", "description": "results of the run", "hasPart": parts}
     return crate.add_dataset(dest_path=f"{RESULTS}/", properties=properties)
 
@@ -186,10 +184,7 @@ def _add_run(
 def _add_inputs(
     crate: "ROCrate", record: Record, files: Sequence[Packed], registry: Mapping[str, Dataset]
 ) -> list["Entity"]:
-    """Describe the inputs of a run: registered data, files of the workflow, and the user's own files.
-
-    Data are described with digest and licence, and never copied.
-    """
+    """Describe registered data, which are never copied, files of the workflow, and the user's own files."""
     used = _used_datasets(record, registry)
     entities = [_add_dataset(crate, dataset) for dataset in used]
     registered = {dataset.sha256 for dataset in used}
@@ -236,11 +231,10 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
         parts = "a recipe and its inputs" if is_made else "a Python package and a file in it"
         properties["disambiguatingDescription"] = f"{dataset.location} ({parts})"
     identifier = dataset.location if is_web else _digest_address(dataset.sha256, dataset.name)
-    return _add_elsewhere(crate, identifier, sha256=dataset.sha256, **properties)
+    return _add(crate, identifier, "File", sha256=dataset.sha256, **properties)
 
 
 def _is_copy(name: str) -> bool:
-    """Return whether a file of the results folder is the verified copy of a dataset."""
     return PurePosixPath(name).is_relative_to(FOLDER.name)
 
 
@@ -259,21 +253,14 @@ def _differences(record: Record, root: Path) -> list[str]:
 
 
 def _add(crate: "ROCrate", identifier: str, kind: str, /, **properties: object) -> "Entity":
-    """Add an entity that is not a file of the crate."""
-    from rocrate.model import ContextEntity
+    """Add an entity that is not in the crate; a file is data, and its identifier an absolute address."""
+    from rocrate.model import ContextEntity, DataEntity
 
-    return crate.add(ContextEntity(crate, identifier, {"@type": kind, **properties}))
-
-
-def _add_elsewhere(crate: "ROCrate", identifier: str, /, **properties: object) -> "Entity":
-    """Add a file outside the crate; its identifier is an absolute address."""
-    from rocrate.model import DataEntity
-
-    return crate.add(DataEntity(crate, identifier, {"@type": "File", **properties}))
+    entity = DataEntity if kind == "File" else ContextEntity
+    return crate.add(entity(crate, identifier, {"@type": kind, **properties}))
 
 
 def _file_at(crate: "ROCrate", place: str) -> "Entity | None":
-    """Return the entity of a file or folder of the crate; None if absent."""
     return crate.get(quote(place))
 
 

@@ -56,18 +56,16 @@ class Run:
 
 
 @contextlib.contextmanager
-def opened_run(
-    path: Path, max_bytes: int = MAX_BYTES, with_steps: bool = False, takes_record: bool = False
-) -> Iterator[Run]:
+def opened_run(path: Path, with_steps: bool = False, takes_record: bool = False) -> Iterator[Run]:
     """Open a results folder, a crate's folder, or a crate's archive, unpacked until the end of the context.
 
-    An archive with results larger than `max_bytes` is refused before unpacking. `with_steps` also reads the
+    An archive with results larger than `MAX_BYTES` is refused before unpacking. `with_steps` also reads the
     step records of a results folder. `takes_record` also accepts an archive of `docs/records`, which contains
     only the files and columns for an audit.
     """
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
-            names = _unpack(path, Path(folder), max_bytes, takes_record)
+            names = _unpack(path, Path(folder), takes_record)
             if METADATA in names:
                 yield _check_crate(path, Path(folder), names.__contains__)
             else:
@@ -83,11 +81,11 @@ def opened_run(
         yield Run(path)
 
 
-def _unpack(archive: Path, folder: Path, max_bytes: int, takes_record: bool) -> set[str]:
+def _unpack(archive: Path, folder: Path, takes_record: bool) -> set[str]:
     """Unpack the results of an archive; return the names of all its members."""
     try:
         with zipfile.ZipFile(archive) as crate:
-            for member in _members(crate, archive, max_bytes, takes_record):
+            for member in _members(crate, archive, takes_record):
                 target = folder / member.filename
                 target.parent.mkdir(parents=True, exist_ok=True)
                 # zipfile stops at the announced size, independent of the packed data.
@@ -104,9 +102,7 @@ def _unpack(archive: Path, folder: Path, max_bytes: int, takes_record: bool) -> 
         ) from error
 
 
-def _members(
-    crate: zipfile.ZipFile, archive: Path, max_bytes: int, takes_record: bool
-) -> list[zipfile.ZipInfo]:
+def _members(crate: zipfile.ZipFile, archive: Path, takes_record: bool) -> list[zipfile.ZipInfo]:
     """Return the results of an archive; refuse links, outside paths, duplicates and excessive sizes."""
     members = [member for member in crate.infolist() if not member.is_dir()]
     names = {member.filename for member in members}
@@ -125,8 +121,8 @@ def _members(
     wanted = (f"{RESULTS}/", METADATA, RECORDS)
     results = [member for member in members if is_record or member.filename.startswith(wanted)]
     size = sum(member.file_size for member in results)
-    if size > max_bytes:
-        raise InputError(f"{archive}: unpacks to {size} bytes, more than the allowed {max_bytes}; refused")
+    if size > MAX_BYTES:
+        raise InputError(f"{archive}: unpacks to {size} bytes, more than the allowed {MAX_BYTES}; refused")
     return results
 
 
