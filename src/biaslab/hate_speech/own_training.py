@@ -181,14 +181,12 @@ def _describe(
 
 
 def _counts(tokens: Tokens, labels: np.ndarray, ids: dict[str, int]) -> dict[str, Any]:
-    digest = hashlib.sha256()
-    for array in (tokens.ids, tokens.offsets, labels):
-        digest.update(np.ascontiguousarray(array))
+    content = b"".join(array.tobytes() for array in (tokens.ids, tokens.offsets, labels))
     return {
         "n": len(tokens),
         "n_positive": int(labels.sum()),
         "n_with_identifier": int(holding(tokens, list(ids.values())).any(axis=1).sum()),
-        "sha256": digest.hexdigest(),
+        "sha256": hashlib.sha256(content).hexdigest(),
     }
 
 
