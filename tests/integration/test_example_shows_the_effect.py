@@ -42,7 +42,7 @@ def measured(tmp_path_factory):
     made = tmp_path_factory.mktemp("example")
     prepare_encoder(EncoderFiles(**files), made / "encoder", SECTION["encoder"]["layers"], "pretrained", SEED)
     folder = Folder(made / "example", made / "encoder", ROOT / EXAMPLE["identifiers"])
-    source = Source(EXAMPLE["format"], ROOT / EXAMPLE["source"], split=EXAMPLE["split"])
+    source = Source(EXAMPLE["format"], ROOT / EXAMPLE["source"])
     prepare(folder, source, {"news": ROOT / EXAMPLE["news"]}, {}, Limits(**SECTION["limits"]), SEED)
     model = dict(SECTION["language_model"])
     width = model.pop("width")

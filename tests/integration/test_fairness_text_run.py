@@ -169,12 +169,8 @@ def test_masked_words_are_masked_everywhere_but_in_the_pairs(files):
     assert [text for text in shown if "c******s" in text] == [page, shown[1], shown[3]]
     assert any("cyclists" in pair.text for pair in found())
     assert "cyclists" in run("--masked-words", "masked.txt", "--unmask")
-
-
-def test_a_list_of_the_folder_masks_by_default(files):
-    assert "cyclists" in run("--hops", "1")
-    Path("workflow/resources").mkdir(parents=True)
-    Path("workflow/resources/masked_words.txt").write_text(f"{digest('cyclists')}\n")
+    Path("workflow/resources").mkdir(parents=True)  # a list of the folder masks by default
+    Path("masked.txt").rename("workflow/resources/masked_words.txt")
     assert "cyclists" not in run("--hops", "1")
 
 

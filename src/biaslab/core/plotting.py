@@ -1,6 +1,7 @@
 """Create figures in a common style, and save them reproducibly, together with their data."""
 
 import contextlib
+import math
 import os
 from collections.abc import Iterator
 from importlib import resources
@@ -12,6 +13,7 @@ from biaslab.core.files import atomic_path
 from biaslab.core.io import write_tsv
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -61,6 +63,19 @@ def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figur
         style.context(path, after_reset=True),
     ):
         yield Figure(figsize=(width, height))
+
+
+@contextlib.contextmanager
+def panels(
+    n: int, n_columns: int, height: float, legend: float, **shared: bool
+) -> Iterator[tuple["Figure", "np.ndarray"]]:
+    """Yield a figure with n panels in rows of a height in inches; the remaining positions are empty."""
+    n_rows = max(1, math.ceil(n / n_columns))
+    with figure(DOUBLE_COLUMN, height * n_rows + legend) as page:
+        axes = page.subplots(n_rows, n_columns, squeeze=False, **shared).ravel()
+        for ax in axes[n:]:
+            ax.set_axis_off()
+        yield page, axes[:n]
 
 
 def legend_below(figure: "Figure", axes: "Axes", n_columns: int, marker_scale: float = 1.0) -> None:

@@ -1,6 +1,6 @@
 """Adversarial fairness testing of classifiers (Zhang et al. 2021) as an area of the workflow."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biaslab.classifiers.tensorflow_bundle import write_weights
@@ -15,8 +15,9 @@ from biaslab.run.data.datasets import dataset_name
 from biaslab.run.extras import missing_extra
 from biaslab.run.plan.corpora import TEXTS, check_corpora, corpora_of, named_in, part_of
 from biaslab.run.plan.sources import (
+    CHOICES,
     MISSING,
-    available,
+    choose_available,
     comes_along,
     datasets_of,
     file_of,
@@ -28,7 +29,6 @@ from biaslab.text.settings import Corpora
 ENCODER = ("config", "vocabulary", "weights")
 RANDOM = "random"
 """Value in place of a file with the encoder's weights: draw random weights."""
-_CHOICES = ("run", "otherwise")
 _FILES = ("data", "network", "clusters")
 _NEURAL_PARTS = "likeness of sentences, perplexity and certified training"
 
@@ -56,14 +56,14 @@ ITEMS = items_of(
 def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that a run uses."""
     section = config["fairness_testing"]
-    classifiers = [section["classifiers"][name] for key in _CHOICES for name in section[key]]
+    classifiers = [section["classifiers"][name] for key in CHOICES for name in section[key]]
     return {d for c in classifiers for d in datasets_of(c[key] for key in _FILES)} | wanted_texts(config)
 
 
 def wanted_texts(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that the tests on texts use."""
     section = config["fairness_testing"]["text"]
-    names, corpora = named_in(section, _CHOICES), corpora_in(config)
+    names, corpora = named_in(section, CHOICES), corpora_in(config)
     if not names:
         return set()
     sources = [corpora[name][key] for name in names for key in (*TEXTS, "terms")]
@@ -75,8 +75,9 @@ def choose(given: Given) -> Units:
     """Return the available classifiers and corpora in ``run``, or else those in ``otherwise``."""
     section, registry, root = given.config["fairness_testing"], given.registry, given.root
     tables = {name: classifier["data"] for name, classifier in section["classifiers"].items()}
-    chosen, left_out = _choose(
-        given, section, lambda name: datasets_of(section["classifiers"][name][key] for key in _FILES)
+    absent = given.absent
+    chosen, left_out = choose_available(
+        section, lambda name: datasets_of(section["classifiers"][name][key] for key in _FILES), absent
     )
     data = {name: file_of(tables[name], registry, root) for name in chosen}
     files = claims_of(AREA.name, root)
@@ -87,12 +88,12 @@ def choose(given: Given) -> Units:
     text, corpora = section["text"], corpora_in(given.config)
     vectors = datasets_of([vectors_source(given.config)])
     keys = (*TEXTS, "terms")
-    tested, omitted = _choose(
-        given, text, lambda name: [*datasets_of(corpora[name][key] for key in keys), *vectors], TEXT_PREFIX
+    tested, omitted = choose_available(
+        text, lambda name: [*datasets_of(corpora[name][key] for key in keys), *vectors], absent, TEXT_PREFIX
     )
     left_out |= omitted
     encoder = [dataset_name(text["encoder"][part]) for part in ENCODER]
-    missing = [f"its encoder: {given.absent[name]}" for name in encoder if name in given.absent]
+    missing = [f"its encoder: {absent[name]}" for name in encoder if name in absent]
     lacking = missing_extra(NEURAL, given.extras) or "".join(missing[:1])
     if tested and lacking:
         left_out[_NEURAL_PARTS] = lacking
@@ -114,20 +115,7 @@ def choose(given: Given) -> Units:
         if corpora[name][key]
     }
     record = {AREA.name: {**section, "run": chosen, "text": {**text, "run": tested}}}
-    return Units(tuple(units), left_out, data, record | part_of(given.config, named_in(text, _CHOICES)))
-
-
-def _choose(
-    given: Given, section: Mapping[str, Any], needed: Callable[[str], list[str]], prefix: str = ""
-) -> tuple[list[str], dict[str, str]]:
-    """Return the available names of a section, and why others are left out, by unit."""
-    left_out: dict[str, str] = {}
-    for key in _CHOICES:
-        chosen, omitted = available({prefix + name: needed(name) for name in section[key]}, given.absent)
-        left_out |= omitted
-        if chosen:
-            break
-    return [name.removeprefix(prefix) for name in chosen], left_out
+    return Units(tuple(units), left_out, data, record | part_of(given.config, named_in(text, CHOICES)))
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
@@ -155,7 +143,7 @@ def check(given: Given) -> Iterator[str]:
     """Yield messages on undefined classifiers and corpora, and on missing files."""
     section = given.config["fairness_testing"]
     classifiers = section["classifiers"]
-    for key, name in [(key_, name_) for key_ in _CHOICES for name_ in section[key_]]:
+    for key, name in [(key_, name_) for key_ in CHOICES for name_ in section[key_]]:
         if name not in classifiers:
             hint = f"(defined: {', '.join(classifiers)}){suggest(name, classifiers)}"
             yield f"fairness_testing.{key}: the classifier '{name}' is not defined {hint}"
@@ -170,9 +158,9 @@ def check(given: Given) -> Iterator[str]:
 
 
 def _check_texts(given: Given, section: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    yield from check_corpora(section, _CHOICES, prefix, given)
+    yield from check_corpora(section, CHOICES, prefix, given)
     corpora, encoder = corpora_in(given.config), section["encoder"]
-    for name in named_in(section, _CHOICES):
+    for name in named_in(section, CHOICES):
         terms, sentences = corpora[name]["terms"], corpora[name]["sentences"]
         if problem := source_problem(terms, given):
             yield f"{prefix}.corpora.{name}.terms: {problem}"

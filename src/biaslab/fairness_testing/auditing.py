@@ -18,10 +18,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.classifiers.encoding import (
-    Rows,
-    decode,
-)
+from biaslab.classifiers.encoding import Rows, decode
 from biaslab.classifiers.schema import Schema
 from biaslab.core.comparisons import compare_groups, pair_level, ratio_intervals
 from biaslab.core.errors import InputError, suggest
@@ -121,22 +118,16 @@ def group_measures(
     ratio, eod and fpd with simultaneous intervals, and average_odds. Against all others: p_value, and the
     rate that is detected with power .80 (seen_rate, seen_other_rate; NaN for too few rows).
     """
-    rows = []
-    for value in np.unique(values):
-        is_in = values == value
-        good, true = is_in & actual, predicted[is_in] == actual[is_in]
-        rows.append(
-            {
-                "value": value,
-                "n": int(is_in.sum()),
-                "n_predicted": int(predicted[is_in].sum()),
-                "n_actual": int(good.sum()),
-                "n_true_positive": int(predicted[good].sum()),
-                "n_false_positive": int(predicted[is_in & ~actual].sum()),
-                "agreement": float(true.mean()),
-            }
-        )
-    table = pd.DataFrame(rows)
+    sums = {
+        "n": np.ones(len(values), np.int64),
+        "n_predicted": predicted,
+        "n_actual": actual,
+        "n_true_positive": predicted & actual,
+        "n_false_positive": predicted & ~actual,
+    }
+    groups = pd.DataFrame(sums | {"agreement": predicted == actual}).groupby(values)
+    table = groups[list(sums)].sum().assign(agreement=groups["agreement"].mean())
+    table = table.rename_axis("value").reset_index()
     table["n_others"] = table["n"] - table["n_actual"]
     with np.errstate(divide="ignore", invalid="ignore"):
         table["rate"] = table["n_predicted"] / table["n"]

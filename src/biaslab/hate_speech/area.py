@@ -13,7 +13,14 @@ from biaslab.hate_speech.settings import Corpus, Section
 from biaslab.run.area import Area, Given, Recipe, Unit, Units, claims_of, items_of
 from biaslab.run.areas import AREAS
 from biaslab.run.plan.corpora import TEXTS, check_corpora, corpora_of, named_in, part_of
-from biaslab.run.plan.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
+from biaslab.run.plan.sources import (
+    MISSING,
+    choose_available,
+    comes_along,
+    datasets_of,
+    file_of,
+    source_problem,
+)
 from biaslab.text.settings import Corpora
 
 RANDOM = "random"
@@ -38,10 +45,9 @@ def choose(given: Given) -> Units:
     if absent := sorted(given.absent.keys() & datasets_of(encoder_files(section).values())):
         left_out = dict.fromkeys(section["run"], f"its encoder: {given.absent[absent[0]]}")
         return Units((), left_out, record={AREA.name: {**section, "run": []}})
-    names, left_out = _available(corpora, section["run"], given.absent)
-    if not names:
-        names, further = _available(corpora, section["otherwise"], given.absent)
-        left_out |= further
+    names, left_out = choose_available(
+        section, lambda name: sorted(datasets_of(corpora[name][key] for key in TEXTS)), given.absent
+    )
     data = {
         f"{name}-{key}": file_of(corpora[name][key], given.registry, given.root)
         for name in names
@@ -135,13 +141,6 @@ def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
             parse_method(name)
         except InputError as error:
             yield f"hate_speech.{key}: {error}"
-
-
-def _available(
-    corpora: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
-) -> tuple[list[str], dict[str, str]]:
-    needed = {name: sorted(datasets_of(corpora[name][key] for key in TEXTS)) for name in names}
-    return available(needed, absent)
 
 
 ITEMS = items_of(

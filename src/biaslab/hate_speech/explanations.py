@@ -251,24 +251,22 @@ def explain_by_leaving_out(
     def scores(texts: Sequence[str]) -> np.ndarray:
         return np.clip(classifier.scores(texts), -_SURE, _SURE)
 
+    def fall(text: str, words: list[Span], own: float, phrases: Sequence[Span]) -> np.ndarray:
+        return own - scores(Variants(phrases, lambda phrase: without(text, words, *phrase)))
+
     explanations = []
     lengths = classifier.lengths(sentences)
     for number, sentence in enumerate(sentences, 1):
         all_words = words_of(sentence)
         words = all_words[:MAX_WORDS]
-        (own,) = scores([sentence])
-
-        def phi(
-            phrases: Sequence[Span], text: str = sentence, words: list[Span] = words, own: float = own
-        ) -> np.ndarray:
-            return own - scores(Variants(phrases, lambda phrase: without(text, words, *phrase)))
-
         if not words:
             raise InputError(f"sentence {number} has no word; write another")
+        (own,) = scores([sentence])
         word_texts = [sentence[start:end] for start, end in words]
         unread = lengths.tokens[number - 1] - lengths.limit if lengths else 0
         limits = _limits(unread, lengths, len(all_words))
-        explanations.append(Explained(word_texts, agglomerate(phi, len(words)), float(own), limits))
+        levels = agglomerate(partial(fall, sentence, words, own), len(words))
+        explanations.append(Explained(word_texts, levels, float(own), limits))
         progress(number, len(sentences))
     return explanations
 

@@ -87,8 +87,8 @@ def fit_logistic(X: scipy.sparse.csr_array, labels: np.ndarray, negative_weight:
         return model.fit(X, labels)
 
 
-def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | None = None) -> pd.DataFrame:
-    """Return the `n_top` largest weights and all identifiers, by rank; last, identifiers in no text."""
+def weights_table(linear: Linear, identifiers: Collection[str]) -> pd.DataFrame:
+    """Return the `N_WEIGHTS` largest weights and all identifiers, by rank; last, identifiers in no text."""
     order = np.argsort(-linear.weights, kind="stable")
     table = pd.DataFrame({"term": linear.terms[order], "weight": linear.weights[order]})
     table["rank"] = pd.array(np.arange(1, len(table) + 1), "Int64")
@@ -96,8 +96,7 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
     table = pd.concat([table, pd.DataFrame({"term": absent})], ignore_index=True)
     table["is_identifier"] = table["term"].isin(identifiers)
     table["n_features"] = len(linear.terms)
-    if n_top is not None:
-        table = table[table["is_identifier"] | (table["rank"] <= n_top).fillna(False)]
+    table = table[table["is_identifier"] | (table["rank"] <= N_WEIGHTS).fillna(False)]
     return table[list(COLUMNS["linear_weights"])].reset_index(drop=True)
 
 
@@ -188,8 +187,7 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
         ]
         write_parquet(folder.path / f"predictions/{model}.parquet", pd.concat(tables, ignore_index=True))
         if model == BOW:
-            weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
-            write_tsv(folder.path / "linear_weights.tsv", weights)
+            write_tsv(folder.path / "linear_weights.tsv", weights_table(linear, list(folder.ids)))
     say("trained on the split that all classifiers share")
     removal = pd.DataFrame(columns=COLUMNS["removal"])
     if NEWS in folder.tested:

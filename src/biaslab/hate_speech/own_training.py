@@ -20,7 +20,6 @@ from biaslab.core.rng import stream
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.metrics import holding
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
-from biaslab.run.record.provenance import sha256_file
 from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
@@ -161,12 +160,15 @@ def _describe(
 ) -> dict[str, Any]:
     """Return the content of ``training.json``: all inputs of the training, and the numbers of texts."""
     pieces = {term: data.tokenizer.vocabulary[i] for term, i in ids.items()}
-    weights = encoder / WEIGHTS  # if they are missing, loading the encoder reports that error
+    weights, digest = encoder / WEIGHTS, ""  # if they are missing, loading the encoder reports that error
+    if weights.is_file():
+        with weights.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     description = {
         "method": method.name,
         "seed": settings.seed,
         "device": device.type,
-        "encoder": sha256_file(weights) if weights.is_file() else "",
+        "encoder": digest,
         "identifiers": pieces if method.removes_words or method.explains else {},
         REMOVED: list(pieces.values()) if method.removes_words else [],
         "texts": {
@@ -181,14 +183,12 @@ def _describe(
 
 
 def _counts(tokens: Tokens, labels: np.ndarray, ids: dict[str, int]) -> dict[str, Any]:
-    digest = hashlib.sha256()
-    for array in (tokens.ids, tokens.offsets, labels):
-        digest.update(np.ascontiguousarray(array))
+    content = b"".join(array.tobytes() for array in (tokens.ids, tokens.offsets, labels))
     return {
         "n": len(tokens),
         "n_positive": int(labels.sum()),
         "n_with_identifier": int(holding(tokens, list(ids.values())).any(axis=1).sum()),
-        "sha256": digest.hexdigest(),
+        "sha256": hashlib.sha256(content).hexdigest(),
     }
 
 

@@ -92,39 +92,31 @@ def test_a_search_depends_neither_on_batches_nor_on_the_other_texts(monkeypatch,
         assert getattr(whole, field)[order].tobytes() == getattr(some, field).tobytes()
 
 
-def test_guided_walk_takes_words_without_gradient_alike_and_alone():
-    """Words 0 and 1 of four have no gradient; the numbers are spread evenly."""
+def first_words(gradients, start, n, is_guided=True):
+    """Return the places that n walks take first, from words with such gradients and evenly spread numbers."""
     neighbours = np.full((60, 1), -1, np.int32)
-    neighbours[[20, 21, 22, 23], 0] = [24, 25, 26, 27]
+    neighbours[list(gradients), 0] = 24
 
-    def gradients(texts, labels):
-        return np.isin(texts.ids, (22, 23))[:, None] * np.ones(6)
+    def of_words(texts, labels):
+        return np.array([gradients.get(word, 0.0) for word in texts.ids.tolist()])[:, None] * np.ones(6)
 
-    model = AnsweringModel(lambda texts: np.tile([0.6, 0.4], (len(texts), 1)), gradients)
+    model = AnsweringModel(lambda texts: np.tile([0.6, 0.4], (len(texts), 1)), of_words)
+    numbers = np.stack([(np.arange(n) + 0.5) / n, np.zeros(n)], axis=1)[:, None]
     subject = TextSubject(model, VALUES, neighbours)
-    starts = concatenate([Texts.of([[3, 20, 22, 21, 23]])] * 10)
-    numbers = np.stack([(np.arange(10) + 0.5) / 10, np.zeros(10)], axis=1)[:, None]
-    search = search_locally(subject, starts, 1, True, numbers)
-    assert search.positions[:, 0].tolist() == [1] * 5 + [3] * 5
-    unguided = search_locally(subject, starts, 1, False, numbers)
-    assert unguided.positions[:, 0].tolist() == [1, 1, 2, 2, 2, 3, 3, 4, 4, 4]
+    return search_locally(subject, Texts.of([start] * n), 1, is_guided, numbers).positions[:, 0].tolist()
+
+
+def test_guided_walk_takes_words_without_gradient_alike_and_alone():
+    gradients = {20: 0.0, 21: 0.0, 22: 1.0, 23: 1.0}
+    assert first_words(gradients, [3, 20, 22, 21, 23], 10) == [1] * 5 + [3] * 5
+    unguided = first_words(gradients, [3, 20, 22, 21, 23], 10, is_guided=False)
+    assert unguided == [1, 1, 2, 2, 2, 3, 3, 4, 4, 4]
 
 
 @pytest.mark.parametrize("tiny", [1.0, 1e-310])
 def test_guided_walk_prefers_small_gradients_of_any_size(tiny):
     """Saliencies 2 and 6: three parts in four for the first word, also where 1 / saliency overflows."""
-    neighbours = np.full((60, 1), -1, np.int32)
-    neighbours[[20, 21], 0] = [24, 25]
-
-    def gradients(texts, labels):
-        return np.select([texts.ids == 20, texts.ids == 21], [tiny, -3 * tiny])[:, None] * np.ones(6)
-
-    model = AnsweringModel(lambda texts: np.tile([0.6, 0.4], (len(texts), 1)), gradients)
-    subject = TextSubject(model, VALUES, neighbours)
-    starts = concatenate([Texts.of([[20, 3, 21]])] * 8)
-    numbers = np.stack([(np.arange(8) + 0.5) / 8, np.zeros(8)], axis=1)[:, None]
-    positions = search_locally(subject, starts, 1, True, numbers).positions[:, 0]
-    assert positions.tolist() == [0] * 6 + [2] * 2
+    assert first_words({20: tiny, 21: -3 * tiny}, [20, 3, 21], 8) == [0] * 6 + [2] * 2
 
 
 def test_numbers_belong_to_seed_phase_and_text():

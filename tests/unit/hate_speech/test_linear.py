@@ -93,13 +93,13 @@ def test_same_bytes_with_more_threads():
     assert fits[0].weights.tobytes() == fits[1].weights.tobytes()
 
 
-def table_of(weights, identifiers, n_top=None):
+def table_of(weights, identifiers):
     linear = fit_linear(DOCUMENTS, LABELS)
     linear.model.coef_ = np.array([weights], float)
-    return weights_table(Linear(linear.vectorizer, linear.model), identifiers, n_top)
+    return weights_table(Linear(linear.vectorizer, linear.model), identifiers)
 
 
-def test_the_table_of_weights_keeps_all_identifiers():
+def test_the_table_of_weights_keeps_all_identifiers(monkeypatch):
     weights = [0, 3, -1, 2, 3, 0, 9, 0, 0, 0, 0]  # are baker cls cyclist gardener kind late ness sep slow unk
     table = table_of(weights, ["cyclist", "baker", "potter"])
     assert table["term"].tolist()[:4] == ["late", "baker", "gardener", "cyclist"]
@@ -108,7 +108,8 @@ def test_the_table_of_weights_keeps_all_identifiers():
     assert table["rank"].isna().tolist() == table["weight"].isna().tolist() == [False] * 11 + [True]
     assert table.loc[table["is_identifier"], "term"].tolist() == ["baker", "cyclist", "potter"]
     assert (table["n_features"] == 11).all()
-    top = table_of(weights, ["cyclist", "baker", "potter"], n_top=2)
+    monkeypatch.setattr("biaslab.hate_speech.linear.N_WEIGHTS", 2)
+    top = table_of(weights, ["cyclist", "baker", "potter"])
     assert top["term"].tolist() == ["late", "baker", "cyclist", "potter"]
     assert top["rank"].tolist()[:3] == [1, 2, 4]
 

@@ -2,8 +2,7 @@
 
 import contextlib
 import itertools
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +52,7 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
     """Draw the samples against the explored seeds, for AEQUITAS and ADF from the same seeds (Figure 7)."""
     data = read_all(units, "curves")
     by_setting = data.groupby(SETTING, sort=False)
-    with _panels(2 * by_setting.ngroups, 4, _PANEL) as (fig, axes):
+    with plot.panels(2 * by_setting.ngroups, 4, _PANEL, _LEGEND) as (fig, axes):
         for place, (setting, own) in enumerate(by_setting):
             for ax, tester in zip(axes[2 * place : 2 * place + 2], ("aequitas", "adf"), strict=True):
                 part = own[own["tester"] == tester].drop_duplicates("n_seeds", keep="last")
@@ -113,7 +112,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     rules = [rule for rule in data["label_rule"].dropna().unique() if rule]
     testers = [tester for tester in finds_names() if (data["tester"] == tester).any()]
     n_columns = min(by_setting.ngroups, 3)
-    with _panels(by_setting.ngroups, n_columns, 1.2 * _PANEL, sharex=True) as (fig, axes):
+    with plot.panels(by_setting.ngroups, n_columns, 1.2 * _PANEL, _LEGEND, sharex=True) as (fig, axes):
         for ax, (setting, part) in zip(axes, by_setting, strict=True):
             before = 100 * part.iloc[0][["share", "ci_low", "ci_high"]]
             label = "Before (95% interval)"
@@ -250,23 +249,10 @@ def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
         ax.set_ylabel(y)
 
 
-@contextlib.contextmanager
-def _panels(
-    n: int, n_columns: int, height: float, legend: float = _LEGEND, **shared: bool
-) -> Iterator[tuple[plot.Figure, "np.ndarray"]]:
-    """Yield a figure with n panels in rows of a height in inches; the remaining positions are empty."""
-    n_rows = max(1, math.ceil(n / n_columns))
-    with plot.figure(plot.DOUBLE_COLUMN, height * n_rows + legend) as fig:
-        axes = fig.subplots(n_rows, n_columns, squeeze=False, **shared).ravel()
-        for ax in axes[n:]:
-            ax.set_axis_off()
-        yield fig, axes[:n]
-
-
 def _text_panels(n: int, n_rows: int) -> contextlib.AbstractContextManager:
     # Three panels per row, or two if these fill the rows better.
     n_columns = max(1, min(n, 2 if n in (2, 4) else 3))
-    return _panels(n, n_columns, _TEXT_ROW * max(n_rows, 3) + _TEXT_PANEL, _TEXT_LEGEND, sharey=True)
+    return plot.panels(n, n_columns, _TEXT_ROW * max(n_rows, 3) + _TEXT_PANEL, _TEXT_LEGEND, sharey=True)
 
 
 def draw_means(

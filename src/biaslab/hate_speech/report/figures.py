@@ -1,6 +1,5 @@
 """Draw the figures of classifiers over all corpora (Kennedy et al. 2020)."""
 
-import math
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
@@ -68,17 +67,13 @@ def draw_performance(units: Sequence[Results], stem: Path) -> None:
     data = by_seed(without_quirks(read_all(units, "metrics")))
     corpora, methods = list(data["corpus"].unique()), in_order(data["method"])
     n_columns = max(1, min(len(corpora), 3))
-    n_rows = max(1, math.ceil(len(corpora) / n_columns))
-    with plot.figure(plot.DOUBLE_COLUMN, 2.6 * n_rows + 0.5) as fig:
-        panels = fig.subplots(n_rows, n_columns, squeeze=False).ravel()
-        for ax, corpus in zip(panels, corpora, strict=False):
+    with plot.panels(len(corpora), n_columns, 2.6, 0.5) as (fig, panels):
+        for ax, corpus in zip(panels, corpora, strict=True):
             _draw_methods(ax, data[data["corpus"] == corpus], methods)
             ax.set_title(corpus)
             ax.set_xlabel("Accuracy on news (%)")
             ax.set_ylabel("F1 on the test set (%)")
-        for ax in panels[len(corpora) :]:
-            ax.set_axis_off()
-        plot.legend_below(fig, panels[0], 4)
+        plot.legend_below(fig, fig.axes[0], 4)
         fig.legends[0].set_title("Small marks: single seeds; large marks: their means")
         plot.save_with_data(fig, stem, data)
 

@@ -1,6 +1,5 @@
 """Report HateCheck (Röttger et al. 2021) by functionality: one table of all corpora, one figure a corpus."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -131,10 +130,9 @@ def draw_hatecheck(unit: Results, stem: Path) -> None:
     changed = {baseline(method) for method in methods}
     panels = [method for method in methods if baseline(method) or method not in changed]
     n_columns = max(1, min(len(panels), _N_COLUMNS))
-    n_rows = max(1, math.ceil(len(panels) / n_columns))
-    with plot.figure(plot.DOUBLE_COLUMN, (_ROW * max(len(names), 6) + _PANEL) * n_rows + _LEGEND) as fig:
-        axes = fig.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True).ravel()
-        for place, (ax, method) in enumerate(zip(axes, panels, strict=False)):
+    height = _ROW * max(len(names), 6) + _PANEL
+    with plot.panels(len(panels), n_columns, height, _LEGEND, sharex=True, sharey=True) as (fig, axes):
+        for place, (ax, method) in enumerate(zip(axes, panels, strict=True)):
             for series in filter(None, (baseline(method), method)):
                 _draw_rows(ax, data[data["method"] == series], names)
             ax.set_title(title(method))
@@ -144,12 +142,10 @@ def draw_hatecheck(unit: Results, stem: Path) -> None:
             ax.tick_params(labelbottom=True)
             if place + n_columns >= len(panels):
                 ax.set_xlabel("Cases classified right (%)")
-        for ax in axes[len(panels) :]:
-            ax.set_axis_off()
-        axes[0].set_yticks(range(len(names)), list(map(_name, names)))
-        axes[0].set_ylim(max(len(names), 1) - 0.4, -0.6)
+        fig.axes[0].set_yticks(range(len(names)), list(map(_name, names)))
+        fig.axes[0].set_ylim(max(len(names), 1) - 0.4, -0.6)
         if panels:  # take the legend from the panel with most entries: a panel may lack the baseline
-            fullest = max(axes[: len(panels)], key=lambda ax: len(ax.get_legend_handles_labels()[1]))
+            fullest = max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1]))
             plot.legend_below(fig, fullest, 2)
             is_of_texts = data["interval"].eq(OVER_TEXTS)
             heading = f"Mean and 95% interval over {data['n_seeds'].max()} seeds"
@@ -159,7 +155,7 @@ def draw_hatecheck(unit: Results, stem: Path) -> None:
                 heading = "One seed, 95% interval over the texts"
             fig.legends[0].set_title(heading)
         else:
-            say_nothing(axes[0])
+            say_nothing(fig.axes[0])
         plot.save_with_data(fig, stem, data)
 
 

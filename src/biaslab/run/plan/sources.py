@@ -1,6 +1,6 @@
 """Sources in a configuration: files of the user, or ``dataset:NAME`` for registered datasets."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from biaslab.run.areas import SETUPS
 from biaslab.run.data.datasets import Dataset, dataset_name, unregistered, verified_copy
 
 MISSING = "is missing; name the file"
+CHOICES = ("run", "otherwise")
+"""The keys of a section for units: those to run, and those to run if none of these is available."""
 
 
 def file_of(source: str, registry: Mapping[str, Dataset], root: Path) -> str:
@@ -60,10 +62,21 @@ def word_sets_problem(weat: str, file: str, root: Path) -> str:
     return "" if name == weat else f"{file} holds the test '{name}'; use the same name in both places"
 
 
-def available(
-    needed: Mapping[str, Sequence[str]], absent: Mapping[str, str]
+def choose_available(
+    section: Mapping[str, Any],
+    needed: Callable[[str], Sequence[str]],
+    absent: Mapping[str, str],
+    prefix: str = "",
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the available units, and for other units the reason for their first missing dataset."""
-    lacking = {name: [d for d in datasets if d in absent] for name, datasets in needed.items()}
-    chosen = [name for name, missing in lacking.items() if not missing]
-    return chosen, {name: absent[missing[0]] for name, missing in lacking.items() if missing}
+    """Return the available names in ``run``, or else in ``otherwise``, and why other units are left out.
+
+    `needed` returns the datasets of a name. Units have the prefix; the first missing dataset is the reason.
+    """
+    chosen, left_out = [], {}
+    for key in CHOICES:
+        lacking = {name: [d for d in needed(name) if d in absent] for name in section[key]}
+        chosen = [name for name, missing in lacking.items() if not missing]
+        left_out |= {prefix + name: absent[missing[0]] for name, missing in lacking.items() if missing}
+        if chosen:
+            break
+    return chosen, left_out
