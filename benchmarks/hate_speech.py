@@ -20,8 +20,7 @@ from biaslab.text.devices import generator, make_deterministic, step_seed
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder
 from biaslab.text.identifiers import identifier_ids, read_identifiers
 from biaslab.text.language_model import BiGRU, known_tokens
-from biaslab.text.reading import TRAINED_LENGTH
-from biaslab.text.tokens import SPECIAL, Tokenizer, Tokens
+from biaslab.text.tokens import SPECIAL, TRAINED_LENGTH, Tokenizer, Tokens
 
 import numpy as np
 import torch

@@ -24,7 +24,7 @@ from biaslab.text.devices import choose_device, make_deterministic
 from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.labelled import read_texts
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
-from biaslab.text.reading import TRAINED_LENGTH
+from biaslab.text.tokens import TRAINED_LENGTH
 
 LANGUAGE_MODEL = "language_model.safetensors"
 

@@ -24,8 +24,8 @@ from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
-from biaslab.text.reading import REMOVED, TRAINED_LENGTH, TRAINING_FILE, Lengths, count_in_batches
-from biaslab.text.tokens import Tokenizer, Tokens
+from biaslab.text.reading import REMOVED, TRAINING_FILE, Lengths, count_in_batches
+from biaslab.text.tokens import TRAINED_LENGTH, Tokenizer, Tokens
 
 WEIGHTS, HISTORY, CHECKPOINT = "model.safetensors", "history.tsv", "checkpoint.safetensors"
 LANGUAGE_MODEL = "language_model.safetensors"

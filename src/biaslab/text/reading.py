@@ -20,8 +20,6 @@ TRAINING_FILE = "training.json"
 """File with the training settings in the folder of a classifier that biaslab trained."""
 REMOVED = "removed"
 """Key of `TRAINING_FILE` with the word pieces that the classifier never sees (word removal)."""
-TRAINED_LENGTH = 128
-"""Word pieces read of a text in training, including [CLS] and [SEP], as in Kennedy et al. 2020's code."""
 NO_LIMIT = 10**6
 """A larger maximum length of a tokenizer means that there is no limit."""
 MULTI_LABEL = "multi_label_classification"
@@ -56,7 +54,7 @@ def load_bert_folder(
     """Read the classifier in a folder; `positive` is the name of its positive label, see `positive_label`."""
     from biaslab.text.devices import choose_device
     from biaslab.text.encoder import load_classifier, put_positive_second
-    from biaslab.text.tokens import Tokenizer
+    from biaslab.text.tokens import TRAINED_LENGTH, Tokenizer
 
     model = load_classifier(folder)
     number, names = positive_label(folder, positive, option)

@@ -16,13 +16,14 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text
 from biaslab.text.ragged import Ragged
-from biaslab.text.reading import TRAINED_LENGTH
 from biaslab.text.variants import text_batches
 
 # The library's own threads do not survive a fork and ignore the limit on threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+TRAINED_LENGTH = 128
+"""Word pieces read of a text in training, including [CLS] and [SEP], as in Kennedy et al. 2020's code."""
 _BATCH = 1024  # number of texts encoded together, limited because the library returns large objects
 
 
