@@ -14,7 +14,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, read_parquet, read_tsv
-from biaslab.run.record.manifest import MANIFEST, VARIABLE_KEY
+from biaslab.run.record.manifest import CLAIMS, MANIFEST, VARIABLE_KEY
 from biaslab.run.travel.crate.reading import opened_run
 
 BYTE_EQUAL = "byte_equal"
@@ -24,7 +24,6 @@ ONLY_IN_A = "only_in_a"
 ONLY_IN_B = "only_in_b"
 STATUSES = (BYTE_EQUAL, NUMERICALLY_EQUAL, DIFFERENT, ONLY_IN_A, ONLY_IN_B)
 
-CLAIMS = "audit/claims.tsv"
 ABSENT = "absent"
 DEFAULT_RTOL = 1e-9
 _DASH = "-"

@@ -1,5 +1,6 @@
 """What every rule gets: its log and environment, no more than its limits, and results in another folder."""
 
+import json
 import re
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,15 @@ import pytest
 from snakemake.iocontainers import Params
 from snakemake.path_modifier import PathModifier
 
-from biaslab.run.plan.rules import RESULTS, Limits, complete_rules, limit_prefix, log_of, move_results
+from biaslab.run.plan.rules import (
+    RESULTS,
+    Limits,
+    complete_rules,
+    limit_prefix,
+    log_of,
+    move_results,
+    write_planned,
+)
 
 RULES = sorted((Path(__file__).parents[3] / "workflow/rules").glob("*.smk"))
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)
@@ -141,3 +150,14 @@ def test_parameters_and_what_makes_them():
     assert params.method("x") == "x sub/results/"
     assert params.others == "my.results/a {input.results} ../results/a x/results/a"
     assert params.number == 3
+
+
+@pytest.mark.parametrize("audits", [True, False])
+def test_a_plan_with_the_audit_is_recorded(tmp_path, audits):
+    """Otherwise a run of one table would leave out all else of the last audit."""
+    folder = f"{tmp_path}/results/"
+    files = [f"{folder}b.tsv", f"{folder}a.tsv", "elsewhere.tsv", *([f"{folder}audit/claims.tsv"] * audits)]
+    write_planned(SimpleNamespace(dag=SimpleNamespace(jobs=[SimpleNamespace(output=files)])), folder)
+    planned = tmp_path / "results/logs/planned.json"
+    assert planned.exists() == audits
+    assert not audits or json.loads(planned.read_text()) == ["a.tsv", "audit/claims.tsv", "b.tsv"]

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from biaslab.core.files import write_json
-from biaslab.run.record.manifest import PLANNED
+from biaslab.run.record.manifest import CLAIMS, PLANNED
 
 
 def complete_rules(rules: Iterable[Any], folder: str, environment: str) -> None:
@@ -116,10 +116,11 @@ def _replace_folder(value: Any, folder: str) -> Any:
 
 
 def write_planned(workflow: Any, folder: str) -> None:
-    """Write the list of all results of the planned jobs."""
+    """Write the list of all results of the planned jobs, if these include the audit."""
     outputs = {str(file) for job in workflow.dag.jobs for file in job.output}
-    names = (file.removeprefix(folder) for file in outputs if file.startswith(folder))
-    write_json(Path(folder, PLANNED), sorted(names))
+    if f"{folder}{CLAIMS}" in outputs:
+        names = (file.removeprefix(folder) for file in outputs if file.startswith(folder))
+        write_json(Path(folder, PLANNED), sorted(names))
 
 
 def cancel_timers() -> None:

@@ -18,6 +18,9 @@ from biaslab.run.record.resources import write_resources
 MANIFEST = "audit/manifest.json"
 """Path of the manifest in a results folder."""
 
+CLAIMS = "audit/claims.tsv"
+"""Path of the measured claims in a results folder."""
+
 VARIABLE_KEY = "environment"
 """The key of entries that may differ between two runs of the same input."""
 
