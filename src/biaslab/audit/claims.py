@@ -16,14 +16,12 @@ ANY_SETUP = "any"
 STATEMENT = "statement"
 CELL = "cell"
 COUNTED = (STATEMENT, CELL)
-JUDGED = (*COUNTED, "derived")
-"""Rows that have a verdict on the paper; all other rows check this project."""
+JUDGED = (*COUNTED, "derived")  # rows that have a verdict on the paper; all other rows check this project
 
 FOR_CHANCE = ("binomial", "spread")
 """How the rationale of a tolerance begins if the tolerance already allows for chance."""
 
-EXACT = "exact"
-"""Value of the column interval for a number that every run repeats exactly."""
+EXACT = "exact"  # value of the column interval for a number that every run repeats exactly
 
 CONDITION = "condition"
 """A row of this project that gates other rows: if its condition is not met, they have no verdict."""

@@ -26,8 +26,7 @@ STATUSES = (BYTE_EQUAL, NUMERICALLY_EQUAL, DIFFERENT, ONLY_IN_A, ONLY_IN_B)
 
 ABSENT = "absent"
 DEFAULT_RTOL = 1e-9
-_DASH = "-"
-"""Placeholder in an archived run for a text that no claim needs."""
+_DASH = "-"  # placeholder in an archived run for a text that no claim needs
 
 
 @dataclass(frozen=True)

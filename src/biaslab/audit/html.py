@@ -82,8 +82,7 @@ class Plot:
     interval: tuple[float, float] | None
 
 
-Row = dict[str, Any]
-"""A row of the audit, ready for display; see `_row`."""
+Row = dict[str, Any]  # a row of the audit, ready for display; see `_row`
 
 
 @dataclass(frozen=True)

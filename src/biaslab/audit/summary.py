@@ -43,11 +43,9 @@ from biaslab.run.record.provenance import sha256_file
 
 PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
 PAPERS = ("paper", "title", "at_hand", "not_at_hand", "main")
-NO_ROW = "no_row"
-"""Column of the headline: the number of printed items without a row in a registry."""
+NO_ROW = "no_row"  # column of the headline: the number of printed items without a row in a registry
 
-Q_LEVEL = 0.05
-"""The false discovery rate of `Multiplicity`."""
+Q_LEVEL = 0.05  # the false discovery rate of `Multiplicity`
 
 _WORST_FIRST = (
     NOT_REPRODUCED,

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import torch
 
 _NAME = "the classifier"
-_BATCH = 256
-"""Number of samples of a batch of numerical gradients."""
+_BATCH = 256  # number of samples of a batch of numerical gradients
 _LEAST = np.finfo(np.float64).tiny
 
 

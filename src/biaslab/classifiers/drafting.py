@@ -21,10 +21,8 @@ from biaslab.core.values import EXACT_OPTION, find_doubtful
 __all__ = ["Draft", "draft"]
 
 SEPARATORS = {",": ",", ";": ";", "\t": "tab", "|": "|"}
-MAX_VALUES = 50
-"""Maximum number of values of a category, and of classes of the label."""
-MAX_MISSING = 0.2
-"""Maximum share of missing values of a column; rows with a missing value are left out."""
+MAX_VALUES = 50  # maximum number of values of a category, and of classes of the label
+MAX_MISSING = 0.2  # maximum share of missing values of a column; rows with a missing value are left out
 N_BINS = 10
 
 _PROTECTED = re.compile(

@@ -24,10 +24,8 @@ from biaslab.core.files import bounded_lines, check_whole, separator_hint
 
 __all__ = ["Data", "decode", "read_table"]
 
-CHUNK_ROWS = 2**14
-"""Number of rows of text in memory at a time."""
-MAX_GROUPS = 20
-"""Maximum number of groups or values that a line names."""
+CHUNK_ROWS = 2**14  # number of rows of text in memory at a time
+MAX_GROUPS = 20  # maximum number of groups or values that a line names
 
 _UNREADABLE, MISSING = np.iinfo(np.int64).min, np.iinfo(np.int64).min + 1
 _INT32 = np.iinfo(np.int32)

@@ -15,8 +15,7 @@ from biaslab.core.jit import at_most_threads
 
 __all__ = ["Network", "load_network", "save_network"]
 
-SHARE = 8192
-"""Minimum number of samples for each thread."""
+SHARE = 8192  # minimum number of samples for each thread
 
 
 class LogitModel:

@@ -24,11 +24,9 @@ from biaslab.core.settings import DISTINCT, FILLED, PYDANTIC, Number, validate
 
 __all__ = ["Schema", "load_schema"]
 
-REFUSE = "refuse"
-"""The rule that refuses a row with a value outside its domain."""
+REFUSE = "refuse"  # the rule that refuses a row with a value outside its domain
 WHITESPACE = "whitespace"
-MAX_PROTECTED_VALUES = 1000
-"""Maximum number of combinations of protected values for each sample."""
+MAX_PROTECTED_VALUES = 1000  # maximum number of combinations of protected values for each sample
 
 _INT32 = np.iinfo(np.int32)
 _LISTED = 12  # maximum number of values in a message

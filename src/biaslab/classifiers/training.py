@@ -19,10 +19,8 @@ from biaslab.core.rng import stream
 
 __all__ = ["train"]
 
-HIDDEN = (64, 32, 16, 8, 4)
-"""Numbers of units of the hidden layers."""
-ATTEMPTS = 5
-"""Maximum number of initial networks to try while training ends with one label for all samples."""
+HIDDEN = (64, 32, 16, 8, 4)  # numbers of units of the hidden layers
+ATTEMPTS = 5  # maximum number of initial networks to try while training ends with one label for all samples
 LEARNING_RATE = 0.01
 BATCH = 128
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8

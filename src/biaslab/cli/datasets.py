@@ -25,8 +25,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the note of
 
 _CONFIG = Path("config.yaml")
 _COLUMNS = ("name", "state", "size", "version", "licence", "source")
-_SHOWN = _COLUMNS[:4]
-"""The columns that fit into the 80 characters of a terminal."""
+_SHOWN = _COLUMNS[:4]  # the columns that fit into the 80 characters of a terminal
 _GOT = {"wheel": "unpacked from", "download": "downloaded from", "recipe": "made of"}
 
 

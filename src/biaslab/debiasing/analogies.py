@@ -20,12 +20,9 @@ ONCE = ("first", "side")
 
 _BLOCK = 512
 _CHUNK = 50_000
-_MARGIN = 1e-4
-"""An upper bound of the error of a float32 product of two unit vectors."""
-_POOL = 100
-"""Candidate pairs per requested pair, at first; most contain a word that is already used."""
-_EPSILON = 1e-3
-"""Constant that keeps the quotient of 3CosMul finite (Levy and Goldberg 2014)."""
+_MARGIN = 1e-4  # an upper bound of the error of a float32 product of two unit vectors
+_POOL = 100  # candidate pairs per requested pair, at first; most contain a word that is already used
+_EPSILON = 1e-3  # constant that keeps the quotient of 3CosMul finite (Levy and Goldberg 2014)
 
 Method = Literal["add", "multiply"]
 _COMBINATIONS = {

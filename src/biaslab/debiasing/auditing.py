@@ -27,10 +27,8 @@ from biaslab.debiasing.remaining import measure_classifier, measure_clusters
 from biaslab.debiasing.settings import PAIRS, Sizes
 from biaslab.debiasing.word_lists import describe_undirected, match_case
 
-N_DIRECTIONS = 200
-"""The number of random directions for DirectBias."""
-MIN_OCCUPATIONS = 5
-"""The least number of occupations for a meaningful mean."""
+N_DIRECTIONS = 200  # the number of random directions for DirectBias
+MIN_OCCUPATIONS = 5  # the least number of occupations for a meaningful mean
 TEST_COLUMNS = [
     *("weat", "title", "before", "after", "p_after", "largest", "p_value", "p_corrected", "exact"),
     *("permutations", "lost", "problem"),

@@ -24,8 +24,7 @@ from biaslab.core.stats import central_interval
 from biaslab.embeddings.unit import UnitEmbedding
 from biaslab.embeddings.vocabulary import AnyCase
 
-N_DRAWS = 1000
-"""The number of resampled tests."""
+N_DRAWS = 1000  # the number of resampled tests
 _RANKING = ["place", "embedding", "mean_rank", "mean_rank_low", "mean_rank_high", "before_next"]
 VALUES = ["embedding", "weat", "measure", "value", "value_low", "value_high", "bias", "rank"]
 

@@ -16,8 +16,7 @@ from biaslab.debiasing.word_lists import KnownSets, KnownWords, known_sets, know
 from biaslab.embeddings.unit import UnitEmbedding, read_unit_embedding
 
 BEFORE, HARD, SOFT = STAGES = ("before", "hard", "soft")
-DIGITS = 12
-"""Decimals of measures of bias: smaller differences are rounding, which depends on the machine."""
+DIGITS = 12  # decimals of measures of bias: smaller differences are rounding, which depends on the machine
 
 Stages = dict[str, np.ndarray]
 

@@ -42,10 +42,8 @@ from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.remaining import cluster_accuracy, extreme_words
 from biaslab.debiasing.subspace import find_subspace
 
-N_COMPONENTS = 20
-"""The number of tried components, as in the paper's figure."""
-PER_SIDE = 500
-"""The number of most biased words of each gender in the clusters (Section 3.2)."""
+N_COMPONENTS = 20  # the number of tried components, as in the paper's figure
+PER_SIDE = 500  # the number of most biased words of each gender in the clusters (Section 3.2)
 
 N_ROUNDS = 35
 PER_CLASS = 7500

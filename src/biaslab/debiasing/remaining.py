@@ -19,10 +19,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 
-N_STARTS = 10
-"""The number of k-means initializations."""
-TRAIN_SHARE = 0.2
-"""The paper trains a classifier on 1,000 of 5,000 words and tests it on the rest."""
+N_STARTS = 10  # the number of k-means initializations
+TRAIN_SHARE = 0.2  # the paper trains a classifier on 1,000 of 5,000 words and tests it on the rest
 N_SPLITS = 5
 _BLOCK = 512
 

@@ -26,8 +26,7 @@ from biaslab.core.settings import (
     Several,
 )
 
-COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
-"""The columns of the tables of the area."""
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))  # the columns of the tables of the area
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
 """Hard debiasing along directions that are unrelated to the bias, as values of the column of methods."""
 

@@ -28,11 +28,9 @@ from biaslab.core.errors import InputError
 
 __all__ = ["Grams", "SoftSolution", "gram_matrices", "soft_debias", "solve_path"]
 
-_TOLERANCE = 1e-9
-"""Stopping criterion of the solvers: gradient as a share of the gradient at X = I."""
+_TOLERANCE = 1e-9  # stopping criterion of the solvers: gradient as a share of the gradient at X = I
 _MAX_STEPS = 20_000
-_RANK = 1e-10
-"""Share of the largest eigenvalue of G below which the words have no variance."""
+_RANK = 1e-10  # share of the largest eigenvalue of G below which the words have no variance
 _BLOCK = 65_536
 
 

@@ -50,8 +50,7 @@ from biaslab.debiasing.settings import BENCHMARKS, COLUMNS, Settings, Sizes
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
 from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 
-INDIRECT_AXIS = ("softball", "football")
-"""The two ends of the paper's table of indirect bias (Figure 3)."""
+INDIRECT_AXIS = ("softball", "football")  # the two ends of the paper's table of indirect bias (Figure 3)
 ALONG = "bias direction"
 """The name of the first direction of the bias when words are compared with it; no word has a space."""
 NEIGHBOURS = {
@@ -78,10 +77,8 @@ PUZZLES = (
 )
 """The analogies in the paper's text (Sections 1, 4, 6 and 7). Debiasing changes the answer to the first; the
 third replaces the second if its phrase is missing in an embedding."""
-HARD_AUTHORS = "hard_authors"
-"""Hard debiasing with the authors' word lists."""
-N_FOLDS = 10
-"""Folds of the cross-validation of the classifier of specific words."""
+HARD_AUTHORS = "hard_authors"  # hard debiasing with the authors' word lists
+N_FOLDS = 10  # folds of the cross-validation of the classifier of specific words
 _FILTERED = re.compile("[a-z_]{1,19}")
 """Words that the paper keeps: fewer than 20 characters, all in lower case (Section 2)."""
 

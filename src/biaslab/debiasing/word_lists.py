@@ -34,8 +34,7 @@ __all__ = [
 ]
 
 JSON_SUFFIX = ".json"
-_SCORED = 3
-"""Parts of an entry with scores: a word and two numbers."""
+_SCORED = 3  # parts of an entry with scores: a word and two numbers
 _LEAST_WORDS = 2
 _N_EXAMPLES = 8
 

@@ -27,8 +27,7 @@ from biaslab.run.plan.sources import (
 from biaslab.text.settings import Corpora
 
 ENCODER = ("config", "vocabulary", "weights")
-RANDOM = "random"
-"""Value in place of a file with the encoder's weights: draw random weights."""
+RANDOM = "random"  # value in place of a file with the encoder's weights: draw random weights
 _FILES = ("data", "network", "clusters")
 _NEURAL_PARTS = "likeness of sentences, perplexity and certified training"
 

@@ -30,12 +30,9 @@ from biaslab.fairness_testing.testers.contract import (
 )
 from biaslab.fairness_testing.testers.registry import TESTERS, paper_testers, runs
 
-TOGETHER = 2
-"""The largest number of protected attributes that vary jointly."""
-N_POINTS = 50
-"""The number of points of a curve."""
-N_SEEDS = 4
-"""The number of seeds in the table: one of each cluster."""
+TOGETHER = 2  # the largest number of protected attributes that vary jointly
+N_POINTS = 50  # the number of points of a curve
+N_SEEDS = 4  # the number of seeds in the table: one of each cluster
 _WORDS = np.array(["no", "yes"], object)
 
 

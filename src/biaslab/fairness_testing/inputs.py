@@ -37,8 +37,7 @@ class Inputs:
 class TextInputs(Inputs):
     """Functions of wildcards for the rules of a run: ``texts`` (a corpus) and ``network``."""
 
-    searched = ("global.tsv", "local.tsv", "found.npz")
-    """The files that the search of a network writes."""
+    searched = ("global.tsv", "local.tsv", "found.npz")  # the files that the search of a network writes
 
     joined = (
         *(f"{name}.tsv" for name in ("models", "global", "local", "retraining", "validity", "pools")),

@@ -44,11 +44,9 @@ from biaslab.fairness_testing.testers.contract import (
 )
 
 N_UNIFORM = 10_000
-MIN_SAMPLES = 10
-"""With fewer samples, even the interval of a zero share extends beyond a quarter."""
+MIN_SAMPLES = 10  # with fewer samples, even the interval of a zero share extends beyond a quarter
 
-Groups = Sequence[Sequence[str]]
-"""Sets of protected attributes."""
+Groups = Sequence[Sequence[str]]  # sets of protected attributes
 Say = Callable[[str], None]
 
 

@@ -36,12 +36,10 @@ MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
 N_OTHER_RULES = 2
 """The number of retrainings by each label rule except the first, to show the effect of the rule."""
 STAGES = 10
-ENSEMBLE_STEPS = 2000
-"""The number of training batches of an ensemble's network."""
+ENSEMBLE_STEPS = 2000  # the number of training batches of an ensemble's network
 
 
-STEPS, LEARNING_RATE = 8000, 0.005
-"""The number of batches, and Adam's rate at the first batch."""
+STEPS, LEARNING_RATE = 8000, 0.005  # the number of batches, and Adam's rate at the first batch
 
 
 class Ensemble:

@@ -24,11 +24,9 @@ from biaslab.core.settings import (
 )
 from biaslab.text.settings import EncoderSource, Masking, NegativeWeight, RecurrentTraining
 
-PUBLISHED, PAPER = "published", "paper"
-"""A tester as in the authors' code, and as printed in the paper."""
+PUBLISHED, PAPER = "published", "paper"  # a tester as in the authors' code, and as printed in the paper
 
-TRAIN = "train"
-"""Value in place of a network file: train a network on the data."""
+TRAIN = "train"  # value in place of a network file: train a network on the data
 
 FULL, SHARED = "full", "shared"
 """Budgets of compared local phases: the configured hops, or the samples that a costly tester has per seed
@@ -36,8 +34,7 @@ from its seeds."""
 
 TABULAR, TEXT, NEURAL = "tabular", "text", "neural"
 """Marks of units: a classifier of tables; a corpus of texts; a corpus with torch available."""
-TEXT_PREFIX = "text-"
-"""Prefix of the names of corpus units."""
+TEXT_PREFIX = "text-"  # prefix of the names of corpus units
 
 CONTROL, NO_RULE = "none", ""
 """Source and label rule of the control of retraining, which trains equally long without added samples."""
@@ -49,13 +46,11 @@ TEXT_SETTING = ["model", "feature"]
 
 PROPOSED = "adf_asc"
 """The strategy with the finds from which ADF's local phase starts (Section 5.2, footnote 9)."""
-CERTIFIED = "certified"
-"""A training in retraining.tsv without added finds, like `CONTROL`."""
+CERTIFIED = "certified"  # a training in retraining.tsv without added finds, like `CONTROL`
 OWN, SAME = "own", "same"
 """The start of a local phase: the tester's own finds, as in Table VIII, or the finds of ADF."""
 
-EXAMPLE = "example.json"
-"""Sentences before and after the search: a list of objects with `EXAMPLE_KEYS`."""
+EXAMPLE = "example.json"  # sentences before and after the search: a list of objects with `EXAMPLE_KEYS`
 EXAMPLE_KEYS = ("corpus", "model", "feature", "sentence", "global", "partner", "local", "labels")
 
 COLUMNS, TEXT_COLUMNS = (columns_of(Path(__file__).parent / f) for f in ("columns.tsv", "text/columns.tsv"))

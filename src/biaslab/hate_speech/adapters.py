@@ -32,11 +32,9 @@ from biaslab.text.variants import text_batches
 if TYPE_CHECKING:
     from biaslab.text.tokens import Tokens
 
-BATCH = 256
-"""Number of texts in one call of a function."""
+BATCH = 256  # number of texts in one call of a function
 
-Progress = Callable[[int, int], None]
-"""Receives the number of texts done and the number of all texts."""
+Progress = Callable[[int, int], None]  # receives the number of texts done and the number of all texts
 
 
 class TextClassifier(Protocol):

@@ -23,8 +23,7 @@ from biaslab.run.plan.sources import (
 )
 from biaslab.text.settings import Corpora
 
-RANDOM = "random"
-"""Stands for random weights of the encoder, instead of a file."""
+RANDOM = "random"  # stands for random weights of the encoder, instead of a file
 ENCODER_FILES = ("models/*", "attributions.tsv", "cost.tsv", "importance.tsv")
 """Files that claims need and that corpora without encoders lack."""
 _LINEAR = "only linear methods run on this corpus (hate_speech.linear_only)"

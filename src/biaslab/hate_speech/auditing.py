@@ -43,10 +43,8 @@ from biaslab.text.variants import (
     words_of,
 )
 
-ANY, NONE = "(any)", "(none)"
-"""Rows for the texts with any identifier, and for the texts without identifiers."""
-BLANK = "{}"
-"""Placeholder of the identifier in a template."""
+ANY, NONE = "(any)", "(none)"  # rows for the texts with any identifier, and for the texts without identifiers
+BLANK = "{}"  # placeholder of the identifier in a template
 TEMPLATES = (
     "The next word in the list is {}.",
     "The title of the page is {}.",
@@ -187,10 +185,8 @@ Scores = Callable[[Sequence[str], str], np.ndarray]
 """Returns the logits of texts; the second argument is their name in the progress display."""
 
 MIN_TEXTS = 10
-MAX_EXPLAINED = 40
-"""Maximum number of false alarms to explain by leaving out words, drawn at random."""
-MAX_SWAPPED = 200
-"""Maximum number of texts with swapped identifiers, drawn from the texts with an identifier."""
+MAX_EXPLAINED = 40  # maximum number of false alarms to explain by leaving out words, drawn at random
+MAX_SWAPPED = 200  # maximum number of texts with swapped identifiers, drawn from the texts with an identifier
 
 
 @dataclass

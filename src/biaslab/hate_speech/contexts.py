@@ -53,8 +53,7 @@ class ContextSettings:
         return self.samples + self.add_itself
 
 
-OC = ContextSettings(radius=0, samples=1)
-"""Occlusion without sampling."""
+OC = ContextSettings(radius=0, samples=1)  # occlusion without sampling
 SOC_REGULARIZATION = ContextSettings(**vars(TrainingContexts()), add_itself=True)
 """SOC of the regularizer (A.3; the original context is added as in the authors' script)."""
 

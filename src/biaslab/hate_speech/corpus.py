@@ -25,8 +25,7 @@ NOT_NOHATE = "not-nohate"
 STORMFRONT = "stormfront"
 STORMFRONT_SIZES = ((7896, 1059), (979, 122), (1998, 246))
 """Number of sentences and of positive sentences in each split (Section 3)."""
-SHARES = (0.726, 0.09, 0.184)
-"""Shares of the splits, for corpora of other sizes."""
+SHARES = (0.726, 0.09, 0.184)  # shares of the splits, for corpora of other sizes
 ENCODER_VOCABULARY = "vocab.txt"
 _PROBES = COLUMNS["probes"]
 

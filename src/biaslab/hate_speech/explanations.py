@@ -37,8 +37,7 @@ from biaslab.text.variants import MAX_WORDS, Variants, without, words_of
 Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """Maps token ids (n, L) int64 and a mask (n, L) bool to scores s(x), (n,), differentiable."""
 
-MAX_TOKENS = 16_384
-"""Tokens of one forward pass of an explanation."""
+MAX_TOKENS = 16_384  # tokens of one forward pass of an explanation
 _UNATTENDED = -1  # replaces a token's id where the mask is 0
 
 

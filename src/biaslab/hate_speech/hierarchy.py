@@ -14,19 +14,15 @@ import scipy  # imports its submodules lazily
 
 from biaslab.core.errors import InputError
 
-Span = tuple[int, int]
-"""The words [start, end) of a sentence."""
-Phrase = tuple[int, int, float]
-"""A span and its importance φ."""
+Span = tuple[int, int]  # the words [start, end) of a sentence
+Phrase = tuple[int, int, float]  # a span and its importance φ
 Levels = Sequence[Sequence[Phrase]]
 """The phrases of a sentence, level by level, from left to right.
 
 Level 0 has every word. Level k has the components of step k. Every component of level k - 1 lies inside
 exactly one component of level k."""
-PERCENTILE = 90
-"""Words with scores at or above this percentile join, as published."""
-MAX_LEVELS = 5
-"""Maximum number of steps of an agglomeration, as published."""
+PERCENTILE = 90  # words with scores at or above this percentile join, as published
+MAX_LEVELS = 5  # maximum number of steps of an agglomeration, as published
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from biaslab.hate_speech.metrics import COLUMNS, MEASURES, measure
 from biaslab.text.corpora import TEST, TRAIN, Source
 from biaslab.text.tokens import Tokens
 
-N_WEIGHTS = 500
-"""Number of features to keep weights of, in addition to the identifiers."""
+N_WEIGHTS = 500  # number of features to keep weights of, in addition to the identifiers
 _SOLVER = {"solver": "newton-cg", "tol": 1e-8, "max_iter": 1000}
 # The objective is scikit-learn's default (l2, C = 1, free intercept). The default solver stops with scores
 # about 0.05 from the optimum; this solver reaches the optimum in the same time.

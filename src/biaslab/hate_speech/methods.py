@@ -22,8 +22,7 @@ contexts sampled independently; sampled special tokens become [PAD]; the regular
 sentences of a batch. Without quirks, these passes have no dropout, the left context is sampled given the
 right context, special tokens are never sampled, and the regularizer is a mean over sentences,
 like the loss."""
-PUBLISHED = "published"
-"""Stands for all quirks that a method family can have."""
+PUBLISHED = "published"  # stands for all quirks that a method family can have
 QUIRKS_OF = {OC: (DROPOUT, SUM), SOC: QUIRKS}
 """Quirks of each family; OC samples no contexts, so that two quirks do not apply."""
 

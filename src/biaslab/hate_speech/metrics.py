@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from biaslab.text.tokens import Tokens
 
 
-COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
-"""The columns of the tables of a corpus."""
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))  # the columns of the tables of a corpus
 
 
 class Metrics(NamedTuple):
@@ -43,8 +42,7 @@ class Metrics(NamedTuple):
     macro_accuracy: float
 
 
-MEASURES = Metrics._fields[2:]
-"""The measures among the fields of `Metrics`."""
+MEASURES = Metrics._fields[2:]  # the measures among the fields of `Metrics`
 
 
 def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None = None) -> Metrics:

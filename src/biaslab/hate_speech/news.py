@@ -14,8 +14,7 @@ from pathlib import Path
 from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line
 
-MAX_UNPACKED_BYTES = 2**30
-"""Maximum unpacked size of the archive; the published archive has 0.5 GB."""
+MAX_UNPACKED_BYTES = 2**30  # maximum unpacked size of the archive; the published archive has 0.5 GB
 IDENTIFIERS = (
     *("muslim", "jew", "jews", "white", "islam", "blacks", "muslims", "women", "whites", "gay", "black"),
     *("democrat", "islamic", "allah", "jewish", "lesbian", "transgender", "race", "brown", "woman"),

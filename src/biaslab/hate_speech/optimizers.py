@@ -11,12 +11,9 @@ from functools import partial
 import torch
 from torch.optim import adamw as functional
 
-DECAY = 0.01
-"""Decoupled weight decay of all parameters except biases and layer norms."""
-CLIP = 1.0
-"""Maximum norm of a gradient."""
-WARM_UP = 0.1
-"""Share of the budget over which the learning rate rises from zero."""
+DECAY = 0.01  # decoupled weight decay of all parameters except biases and layer norms
+CLIP = 1.0  # maximum norm of a gradient
+WARM_UP = 0.1  # share of the budget over which the learning rate rises from zero
 _BETAS = (0.9, 0.999)
 _CONVERGED = 2.0**20
 """A number of steps n after which Adam's bias corrections, 1 - 0.999^n, are exactly 1 in float64."""

@@ -29,11 +29,9 @@ from biaslab.text.reading import (
 )
 
 BATCH_TOKENS = 4096
-REGRESSION = "regression"
-"""Name in a configuration of a head with one number that is not a logit."""
+REGRESSION = "regression"  # name in a configuration of a head with one number that is not a logit
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-_UNLIMITED = 512
-"""Tokens read of a text if neither the tokenizer nor the model declares a maximum length."""
+_UNLIMITED = 512  # tokens read of a text if neither the tokenizer nor the model declares a maximum length
 
 
 def load_pretrained(

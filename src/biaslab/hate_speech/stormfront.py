@@ -5,8 +5,7 @@ from pathlib import Path
 
 from biaslab.core.archives import tar_files, write_tar
 
-MAX_UNPACKED_BYTES = 2**26
-"""Maximum unpacked size of the archive; the published archive has 14 MB."""
+MAX_UNPACKED_BYTES = 2**26  # maximum unpacked size of the archive; the published archive has 14 MB
 
 _KEPT = ("LICENSE", "README.md", "annotations_metadata.csv", "all_files")
 

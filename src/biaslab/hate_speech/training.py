@@ -35,10 +35,8 @@ from biaslab.text.language_model import known_tokens
 from biaslab.text.scores import precision_recall_f1
 from biaslab.text.tokens import Tokenizer, Tokens
 
-HISTORY = COLUMNS["models/METHOD/SEED/history"]
-"""Columns of a history, one row for each validation."""
-HEADER = "training"
-"""Key of a checkpoint's metadata with the identity and the state of the training, as JSON."""
+HISTORY = COLUMNS["models/METHOD/SEED/history"]  # columns of a history, one row for each validation
+HEADER = "training"  # key of a checkpoint's metadata with the identity and the state of the training, as JSON
 
 
 @dataclass(frozen=True)

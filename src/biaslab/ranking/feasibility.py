@@ -39,8 +39,7 @@ from biaslab.core.io import write_tsv
 from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.simulation import COLUMNS
 
-FAIR = ALGORITHMS[1:]
-"""The algorithms that follow a desired distribution."""
+FAIR = ALGORITHMS[1:]  # the algorithms that follow a desired distribution
 
 
 class Search(NamedTuple):

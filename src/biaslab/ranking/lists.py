@@ -19,17 +19,13 @@ from biaslab.core.files import atomic_path, check_whole, line_of_row, separator_
 from biaslab.core.values import check_values
 from biaslab.ranking.pools import UNKNOWN
 
-BLOCK_BYTES = 2**21
-"""Block size for parsing a text file; a line must be shorter."""
+BLOCK_BYTES = 2**21  # block size for parsing a text file; a line must be shorter
 
-SEPARATOR = "|"
-"""Separator of the values of crossed attributes: ``female|senior``."""
+SEPARATOR = "|"  # separator of the values of crossed attributes: ``female|senior``
 
-MAX_VALUES = 1000
-"""The largest number of values of the (crossed) attribute."""
+MAX_VALUES = 1000  # the largest number of values of the (crossed) attribute
 
-MAX_NUMBER = 1e100
-"""The largest absolute score or place, so that no sum or product is infinite."""
+MAX_NUMBER = 1e100  # the largest absolute score or place, so that no sum or product is infinite
 
 RANK, OLD_RANK = "rank", "old_rank"
 """Columns of the output: the new place in the list, and the place by score."""

@@ -59,8 +59,7 @@ class Measures(NamedTuple):
     ndcg: float
 
 
-MEASURES = Measures._fields
-"""Names of the measures, in the order of every array of measures."""
+MEASURES = Measures._fields  # names of the measures, in the order of every array of measures
 
 
 def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:

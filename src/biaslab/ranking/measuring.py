@@ -16,8 +16,7 @@ VALUES = ("desired", "share", "attention", "relevance", "exposure")
 top, share of the relevance of all candidates (if there are scores), and exposure (mean attention of its
 candidates)."""
 
-N_SHARES = 4
-"""The number of shares at the start of `VALUES`; they are 0 in a list without the value."""
+N_SHARES = 4  # the number of shares at the start of `VALUES`; they are 0 in a list without the value
 
 
 def value_table(rankings: Rankings, chosen: np.ndarray, attention: np.ndarray) -> pd.DataFrame:

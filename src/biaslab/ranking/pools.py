@@ -8,8 +8,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.ranking.measures import discount_table
 
-UNKNOWN = -1
-"""The group of a candidate with an unknown value, who keeps the place and is in no share."""
+UNKNOWN = -1  # the group of a candidate with an unknown value, who keeps the place and is in no share
 
 
 @dataclass(frozen=True)

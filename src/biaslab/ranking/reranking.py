@@ -14,8 +14,7 @@ from biaslab.ranking.desired import read_pools
 from biaslab.ranking.lists import OLD_RANK, RANK, ListFile, check_output, write_ranked
 from biaslab.ranking.pools import Settings, places_of
 
-RANKINGS = ("before", "after")
-"""The top places by score, and the re-ranked top places."""
+RANKINGS = ("before", "after")  # the top places by score, and the re-ranked top places
 
 
 def rerank_file(

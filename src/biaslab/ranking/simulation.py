@@ -23,8 +23,7 @@ from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.batches import Moments, measure_batch
 from biaslab.ranking.measures import MEASURES
 
-COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
-"""The columns of the tables of the area."""
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))  # the columns of the tables of the area
 RATIO = "min_ratio"
 """The smallest ratio of observed to desired share, exp(MinSkew): 0 if MinSkew is minus infinity."""
 

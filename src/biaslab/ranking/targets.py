@@ -6,8 +6,7 @@ from biaslab.core.errors import InputError
 
 __all__ = ["SUM_TOLERANCE", "check_desired", "targets"]
 
-SUM_TOLERANCE = 1e-9
-"""The largest distance of the sum of a desired distribution from one."""
+SUM_TOLERANCE = 1e-9  # the largest distance of the sum of a desired distribution from one
 
 
 def check_desired(desired: np.ndarray) -> np.ndarray:

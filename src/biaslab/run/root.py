@@ -3,8 +3,7 @@
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-CARRIED = "repository"
-"""The folder of the package into which the build copies these files."""
+CARRIED = "repository"  # the folder of the package into which the build copies these files
 
 _MARKS = ("Snakefile", "workflow/schemas/claims.schema.yaml")
 

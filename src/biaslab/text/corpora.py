@@ -46,8 +46,7 @@ _NOT_SCORED = "-1"
 TRAIN, VALIDATION, TEST = PARTS = ("train", "validation", "test")
 
 Fields = Mapping[str, Any]
-Draw = Callable[[pd.DataFrame], Sequence[np.ndarray]]
-"""Draws the rows of each of `PARTS` from a table."""
+Draw = Callable[[pd.DataFrame], Sequence[np.ndarray]]  # draws the rows of each of `PARTS` from a table
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from biaslab.text.tokens import Tokenizer, Tokens
 
 NEEDED = "config.json, vocab.txt and model.safetensors"
 N_LABELS = 2
-BATCH_TOKENS = 4096
-"""Tokens of a batch, with padding. Another number changes scores by float32 rounding."""
+BATCH_TOKENS = 4096  # tokens of a batch, with padding. Another number changes scores by float32 rounding
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from biaslab.core.values import find_doubtful
 
 MAX_LINE_BYTES = 2**24
 
-MIN_EXAMPLES = 2
-"""Minimum number of examples of each label for training and testing a classifier."""
+MIN_EXAMPLES = 2  # minimum number of examples of each label for training and testing a classifier
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON_LINES = ".jsonl"
@@ -29,14 +28,12 @@ _PLAIN = ".txt"
 _GZIP = ".gz"
 _BINARY = ("0", "1")
 
-EMPTY, UNLABELLED = "with an empty text", "without a label"
-"""Reasons for leaving out a row of a table."""
+EMPTY, UNLABELLED = "with an empty text", "without a label"  # reasons for leaving out a row of a table
 
 UNDECIDED = ("relation", "idk/skip")
 """Labels of sentences without a decision of their own (Stormfront, de Gibert et al. 2018)."""
 
-Record = tuple[int, dict[str, Any]]
-"""The first line of a row, and its fields by column."""
+Record = tuple[int, dict[str, Any]]  # the first line of a row, and its fields by column
 
 
 @dataclass(frozen=True)

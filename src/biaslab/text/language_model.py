@@ -25,10 +25,8 @@ from biaslab.text.devices import without_values
 from biaslab.text.settings import LanguageModel
 from biaslab.text.tokens import Tokenizer, Tokens
 
-LOGITS_AT_ONCE = 1 << 24
-"""Maximum number of logits in memory while scoring texts or drawing tokens (64 MB)."""
-BLOCK = 64
-"""Number of tokens of a block; see `_draw_token`."""
+LOGITS_AT_ONCE = 1 << 24  # maximum number of logits in memory while scoring texts or drawing tokens (64 MB)
+BLOCK = 64  # number of tokens of a block; see `_draw_token`
 
 
 @dataclass(frozen=True, kw_only=True)

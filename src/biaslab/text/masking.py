@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text
 
-SHORT = 3
-"""Words of at most this many letters are masked completely."""
+SHORT = 3  # words of at most this many letters are masked completely
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HISSING = re.compile(r"(s|x|z|ch|sh|o)$")

@@ -20,10 +20,8 @@ TRAINING_FILE = "training.json"
 """File with the training settings in the folder of a classifier that biaslab trained."""
 REMOVED = "removed"
 """Key of `TRAINING_FILE` with the word pieces that the classifier never sees (word removal)."""
-NO_LIMIT = 10**6
-"""A larger maximum length of a tokenizer means that there is no limit."""
-MULTI_LABEL = "multi_label_classification"
-"""Name in a configuration of labels that do not exclude each other."""
+NO_LIMIT = 10**6  # a larger maximum length of a tokenizer means that there is no limit
+MULTI_LABEL = "multi_label_classification"  # name in a configuration of labels that do not exclude each other
 _BATCH = 256
 _NO_NAME = re.compile(r"label[_ ]?\d+|\d+", re.IGNORECASE)
 

@@ -33,10 +33,8 @@ _ORDERS = {"lstm": ((0, 1, 3, 2), (0, 1, 3, 2)), "gru": ((2, 0, 1), (0, 1, 2))}
 
 Layer = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """W_ih, W_hh, b_ih and b_hh of a layer in torch's layout."""
-HIDDEN, DEPTH = 10, 3
-"""Number of units of a layer, and number of layers, in the paper's networks."""
-SHARE = 8192
-"""Minimum number of words for each thread."""
+HIDDEN, DEPTH = 10, 3  # number of units of a layer, and number of layers, in the paper's networks
+SHARE = 8192  # minimum number of words for each thread
 _LAYER = "W_ih", "W_hh", "b_ih", "b_hh"
 
 

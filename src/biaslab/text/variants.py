@@ -6,8 +6,7 @@ from typing import Any
 
 MAX_WORDS = 200
 """Maximum number of words of a text that are left out one by one, because time grows with their square."""
-Span = tuple[int, int]
-"""Start and end of a word in its text."""
+Span = tuple[int, int]  # start and end of a word in its text
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _ENDS = (".", "!", "?", "…")
@@ -53,8 +52,7 @@ def without(text: str, words: Sequence[Span], start: int, end: int) -> str:
     return f"{before} {after}".strip()
 
 
-MAX_CHARACTERS = 4_000_000
-"""Maximum number of characters of a batch, unless a single text has more."""
+MAX_CHARACTERS = 4_000_000  # maximum number of characters of a batch, unless a single text has more
 
 
 class Variants(Sequence[str]):

@@ -25,8 +25,7 @@ _SCORES = dict(zip(BENCHMARKS, ((plot.BLUE, "o"), (plot.VERMILION, "s"), (plot.G
 _TESTS = ((plot.BLUE, "o"), (plot.VERMILION, "s"), (plot.GREEN, "^"), (plot.BLACK, "D"), (plot.GREY, "v"))
 _LARGEST_EFFECT = 2.0  # of any association test
 _SCORE_RANGE = 5  # points of a score, × 100: a change that one would notice
-_GUESSED = ("cluster_accuracy", "classifier_accuracy")
-"""Measures that are 0.5 for guessing."""
+_GUESSED = ("cluster_accuracy", "classifier_accuracy")  # measures that are 0.5 for guessing
 
 _QUALITY_RANGE = (80, 105)
 """The range of the figure in percent of the original benchmark scores, unless a method keeps less."""

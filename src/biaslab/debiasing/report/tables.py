@@ -22,10 +22,8 @@ MEASURES = {
     "pair_bias_max": "Largest difference of a neutral word's similarity to the words of a pair",
     "equidistance_max": "Largest difference of a neutral word's distance to the words of a pair",
 }
-N_EXTREME = 20
-"""The number of occupations at each end of the axis in the table."""
-N_INDIRECT = 10
-"""The number of occupations at each end of the axis of indirect bias."""
+N_EXTREME = 20  # the number of occupations at each end of the axis in the table
+N_INDIRECT = 10  # the number of occupations at each end of the axis of indirect bias
 
 METHODS = settings.METHODS | {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
 """The titles of the methods, and of the random directions."""

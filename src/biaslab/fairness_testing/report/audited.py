@@ -13,10 +13,8 @@ from biaslab.fairness_testing.auditing import Audited
 from biaslab.fairness_testing.own_tables import N_UNIFORM, OwnTable
 from biaslab.fairness_testing.settings import TRAIN
 
-N_VALUES = 20
-"""The number of values and pairs on the page; the JSON file contains all."""
-N_FEW = 6
-"""The number of small groups that a line names."""
+N_VALUES = 20  # the number of values and pairs on the page; the JSON file contains all
+N_FEW = 6  # the number of small groups that a line names
 LIMITS = [
     "A change of one attribute alone can produce combinations that no real person has. Consequences of the"
     " attribute in the world stay as they are.",

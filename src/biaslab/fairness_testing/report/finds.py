@@ -28,8 +28,7 @@ _STYLES = {"": "", SUBSTITUTED: "bold cyan", EXCHANGED: "bold magenta"}
 Mask = Callable[[str], str]
 N_PRINTED, N_ON_PAGE = 2, 200
 """Printed pairs of a feature, of original and of perturbed texts; pairs on the page."""
-N_TERMS = 10
-"""Sensitive words of a feature on the page; the table contains all."""
+N_TERMS = 10  # sensitive words of a feature on the page; the table contains all
 
 
 def _facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table:

@@ -22,8 +22,7 @@ from biaslab.run.plan.reports import Results
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers with the authors' data and weights, in the order of the paper's tables."""
 
-RIVALS = ("aequitas", "symbolic")
-"""The testers that the paper compares ADF with."""
+RIVALS = ("aequitas", "symbolic")  # the testers that the paper compares ADF with
 REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _MEAN = re.compile(r"\{(\w+):±([^}]*)\}")
 
@@ -126,10 +125,8 @@ def short_count(value: float, _: int) -> str:
     return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"
 
 
-BENCHMARK = ["corpus", *TEXT_SETTING]
-"""A row of the paper's tables on texts."""
-NETWORK_NAMES = {"lstm": "LSTM", "gru": "GRU"}
-"""Display names of network types."""
+BENCHMARK = ["corpus", *TEXT_SETTING]  # a row of the paper's tables on texts
+NETWORK_NAMES = {"lstm": "LSTM", "gru": "GRU"}  # display names of network types
 TEXT_TESTER_NAMES = {"rp": "RP", "adf": "ADF"}
 """The local testers; their global strategies are those of `GLOBAL_OF`."""
 GLOBAL_OF = {"rp": "rp", "adf": "adf_asc"}

@@ -41,8 +41,7 @@ SWITCH_NAMES = {
 """The effect of turning each switch of ADF to the paper's version; other switches keep their names."""
 TRAINED = {"yes": "trained here", "no": "the authors'"}
 
-BASE = "adf"
-"""The tester that all others are compared with at equal budgets."""
+BASE = "adf"  # the tester that all others are compared with at equal budgets
 _RUN = [*SETTING, "tester", "mode"]
 _SEARCH = [*SETTING, "mode", "repetition", "budget"]
 _SETTING = {"Classifier": "{classifier}", "Protected": "{protected}"}

@@ -30,8 +30,7 @@ from biaslab.run.area import table
 from biaslab.run.plan.reports import Results
 from biaslab.text.masking import masker
 
-N_WANTED = 5000
-"""The number of discriminatory texts of the cost table, as in Table XI."""
+N_WANTED = 5000  # the number of discriminatory texts of the cost table, as in Table XI
 _BENCHMARK = {"Corpus": "{corpus}", "Network": "{network}", "Feature": "{feature}"}
 _DISTINCT = "Equal texts count once."
 _MASKED = " Slurs are masked."

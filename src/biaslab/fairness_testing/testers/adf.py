@@ -26,8 +26,7 @@ from biaslab.fairness_testing.testers.contract import (
     collect,
 )
 
-MAX_ITER = 10
-"""The largest number of steps from a seed in the global phase (Table II)."""
+MAX_ITER = 10  # the largest number of steps from a seed in the global phase (Table II)
 
 
 @dataclass(frozen=True)

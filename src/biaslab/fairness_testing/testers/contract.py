@@ -132,8 +132,7 @@ class Subject:
         return self.protected.others(self.domain.n_attributes)
 
 
-BATCH = 8192
-"""Samples per batch; results do not depend on it."""
+BATCH = 8192  # samples per batch; results do not depend on it
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from biaslab.fairness_testing.testers.adf import (
 )
 from biaslab.fairness_testing.testers.contract import Check, Subject, Trail, Visits, check
 
-EPSILON = 1e-6
-"""Added to a saliency before its reciprocal is taken."""
+EPSILON = 1e-6  # added to a saliency before its reciprocal is taken
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import _explanation_trees_kernels
 from biaslab.fairness_testing.testers.contract import Columns, Phases, Task, Tester, Trail, check
 
-T1 = 0.3
-"""The global search stops at the first constraint below this confidence."""
+T1 = 0.3  # the global search stops at the first constraint below this confidence
 LOCAL_RANK, GLOBAL_RANK = 1.0, 10.0
 
 
@@ -91,10 +90,8 @@ class Explainer:
 class Choice(StrEnum):
     """The rule for choosing the value of an attribute from its interval."""
 
-    NEAREST = "nearest"
-    """The value nearest to the sample's value."""
-    LEAST = "least"
-    """The value nearest to zero, the usual answer of the solver Z3."""
+    NEAREST = "nearest"  # the value nearest to the sample's value
+    LEAST = "least"  # the value nearest to zero, the usual answer of the solver Z3
 
 
 class Problem(NamedTuple):
@@ -142,8 +139,7 @@ def solve(constraints: Path, x: np.ndarray, domain: Domain, choice: Choice) -> n
     return solution
 
 
-LOCAL, SEED, GLOBAL = range(3)
-"""The origin of a sample. The queues are served in this order."""
+LOCAL, SEED, GLOBAL = range(3)  # the origin of a sample. The queues are served in this order
 
 
 @dataclass(frozen=True)

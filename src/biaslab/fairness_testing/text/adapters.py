@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from biaslab.text.tokens import Tokenizer, Tokens
 
-BATCH_TEXTS = 1024
-"""Texts per call of other objects."""
+BATCH_TEXTS = 1024  # texts per call of other objects
 
 
 def load_model(

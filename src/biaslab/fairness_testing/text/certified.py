@@ -24,8 +24,7 @@ from biaslab.text.devices import make_deterministic, without_onednn
 from biaslab.text.recurrent import Recurrent
 from biaslab.text.words import Texts
 
-WINDOW = 8
-"""Batches per window of texts sorted by length, so that a batch has texts of similar length."""
+WINDOW = 8  # batches per window of texts sorted by length, so that a batch has texts of similar length
 
 Labelled = tuple[Texts, np.ndarray]
 

@@ -30,8 +30,7 @@ from biaslab.text.similarity import nearest_words
 from biaslab.text.splits import split_shares
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 
-EVERY_TEXT = "all"
-"""The name of the feature for all texts in results."""
+EVERY_TEXT = "all"  # the name of the feature for all texts in results
 
 _HEADER = ["feature", "values"]
 _FEATURE = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -39,8 +38,7 @@ _Feature = Annotated[str, "the name of a feature, in quotes if need be"]
 _Word = Annotated[str, "a word in lower case, in quotes if need be"]
 _Words = Annotated[list[_Word], "the values of a feature; yes, no, true and false in quotes"]
 
-Rows = list[tuple[str, str, list[str]]]
-"""Position, name and values of each feature."""
+Rows = list[tuple[str, str, list[str]]]  # position, name and values of each feature
 
 
 @pydantic.dataclasses.dataclass(frozen=True, kw_only=True, config=PYDANTIC)
@@ -114,8 +112,7 @@ def _check_values(feature: str, values: list[str], where: str) -> None:
 
 SHARES = (0.6, 0.1, 0.3)
 """Shares of the parts, unless the corpus has its own; the test share is large, as searches start there."""
-K = 10
-"""Candidate neighbours for the substitute of a word (Table II)."""
+K = 10  # candidate neighbours for the substitute of a word (Table II)
 MAX_WORDS = 200
 """The largest number of words of a text; longer texts are cut, because the paper gives no length."""
 SENTENCES = "sentences"

@@ -50,10 +50,8 @@ def have_marked(texts: Texts, is_marked: np.ndarray) -> np.ndarray:
     return n_marked[texts.offsets[1:]] > n_marked[texts.offsets[:-1]]
 
 
-WORDS = 65_536
-"""Words per query batch (more for a single longer text); results do not depend on it."""
-BATCH_WORDS = 8192
-"""Words per call of a torch module, at least one text."""
+WORDS = 65_536  # words per query batch (more for a single longer text); results do not depend on it
+BATCH_WORDS = 8192  # words per call of a torch module, at least one text
 
 
 def batches(lengths: np.ndarray, size: int) -> Iterator[slice]:
@@ -101,8 +99,7 @@ def rows_of_length(lengths: np.ndarray, batch_words: int) -> Iterator[np.ndarray
             yield from (rows[start : start + step] for start in range(0, len(rows), step))
 
 
-_BLOCK = 4096
-"""Texts per block whose variants' answers are in memory; results do not depend on it."""
+_BLOCK = 4096  # texts per block whose variants' answers are in memory; results do not depend on it
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,7 @@ def load_network(folder: Path, kind: str, number: int, prepared: Prepared) -> Re
     return load_recurrent(network_file(folder, kind, number), prepared.lexicon.vectors)
 
 
-RP, ADF = "rp", "adf"
-"""The testers of the local phase: random words, and words chosen by gradients."""
+RP, ADF = "rp", "adf"  # the testers of the local phase: random words, and words chosen by gradients
 RETRAINED = (PROPOSED, "asc", "hf", "adf_hf")
 """The strategies with finds on training texts for retraining (Tables XIII and XIV)."""
 
@@ -98,8 +97,7 @@ class Case:
         return draw_numbers(effort.seed, f"{self.kind} {self.feature} {self.number} {what}", rows, steps)
 
 
-Tables = Mapping[str, list[dict[str, str | int]]]
-"""The rows of result tables, in order of arrival."""
+Tables = Mapping[str, list[dict[str, str | int]]]  # the rows of result tables, in order of arrival
 
 
 def search_networks(folder: Path, kind: str, repetitions: int, effort: Campaign, threads: int = 1) -> None:

@@ -37,10 +37,8 @@ LANGUAGE_MODEL_WIDTH = 64
 LANGUAGE_MODEL_TEXTS = 1500
 """The largest number of training texts of the language model, which only has to rank texts."""
 MAX_PIECES = 128
-TABLES = ("models", "global", "local")
-"""The tables of each network that are joined unchanged."""
-HOPS = 20
-"""Steps from each sentence that demonstrates the search."""
+TABLES = ("models", "global", "local")  # the tables of each network that are joined unchanged
+HOPS = 20  # steps from each sentence that demonstrates the search
 
 
 @dataclass(frozen=True)

@@ -129,10 +129,8 @@ def find_strategy(name: str) -> Strategy:
     return STRATEGIES[name]
 
 
-GLOBAL, LOCAL = "global", "local"
-"""The phases of a search."""
-MAX_ITER = 10
-"""The largest number of perturbations of a seed in the paper."""
+GLOBAL, LOCAL = "global", "local"  # the phases of a search
+MAX_ITER = 10  # the largest number of perturbations of a seed in the paper
 
 
 @dataclass(frozen=True)

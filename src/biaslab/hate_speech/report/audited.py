@@ -21,12 +21,10 @@ from biaslab.hate_speech.auditing import (
 )
 from biaslab.text.variants import MAX_WORDS
 
-N_TERMS = 30
-"""Maximum number of identifiers on the page; the JSON file has all of them."""
+N_TERMS = 30  # maximum number of identifiers on the page; the JSON file has all of them
 
 N_WORDS = 15
-N_FEW = 8
-"""Maximum number of terms with too few texts that a line names."""
+N_FEW = 8  # maximum number of terms with too few texts that a line names
 
 _ROUNDING = 1e-9
 _MEASURES = {

@@ -10,8 +10,7 @@ from biaslab.hate_speech.methods import BOW, REGULARIZED, VANILLA, parse_method
 from biaslab.hate_speech.metrics import COLUMNS
 from biaslab.run.plan.reports import Results
 
-ENCODERS = "encoders"
-"""Marks a corpus on which encoders are trained."""
+ENCODERS = "encoders"  # marks a corpus on which encoders are trained
 TEST, NEWS, HATECHECK = "test", "news", "hatecheck"
 """Sets of texts: the corpus's own test sentences, news sentences without hate speech, HateCheck's cases."""
 SETS = {

@@ -301,10 +301,8 @@ def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
     return results[[*keys[:2], "n_pairs", *(f"{value}{end}" for value in values for end in ends)]]
 
 
-N_WORDS = 20
-"""Words of each list of Table 2."""
-N_LARGEST = 150
-"""Number of largest weights of a linear model among which identifiers are counted."""
+N_WORDS = 20  # words of each list of Table 2
+N_LARGEST = 150  # number of largest weights of a linear model among which identifiers are counted
 BEFORE, AFTER = "before", "after"
 _IDENTIFIER = "†"
 

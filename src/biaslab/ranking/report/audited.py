@@ -13,10 +13,8 @@ from biaslab.ranking.auditing import Audit
 from biaslab.ranking.lists import ListFile
 from biaslab.ranking.reranking import RANKINGS
 
-N_VALUES = 20
-"""The number of values in the answer; the JSON file contains all values."""
-N_LEAST = 5
-"""The number of least detectable differences in a line."""
+N_VALUES = 20  # the number of values in the answer; the JSON file contains all values
+N_LEAST = 5  # the number of least detectable differences in a line
 
 _BEFORE, _AFTER = RANKINGS
 _SHOWN = ("ndkl", "min_skew", "max_skew", "exposure_ratio", "infeasible_index", "ndcg")

@@ -23,8 +23,7 @@ ALGORITHM_NAMES = {name: registry.ALGORITHMS[name].title for name in ALGORITHMS}
 MEASURE_NAMES = {name: registry.MEASURES[name].title for name in MEASURES} | {RATIO: "exp(MinSkew)"}
 POPULATION = {"male": 32_000, "female": 48_000}
 """Candidates of the worked example; their shares are the desired distribution."""
-TOP = {"male": 20, "female": 80}
-"""Candidates in the top of the worked example."""
+TOP = {"male": 20, "female": 80}  # candidates in the top of the worked example
 SHOWN = (
     "ndkl",
     "awrf",

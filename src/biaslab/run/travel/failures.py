@@ -17,8 +17,7 @@ from biaslab.run.plan.plan import Plan, listed
 from biaslab.run.record.manifest import STALE, read_stale
 from biaslab.run.travel.crate.contents import is_shown
 
-FILE = Path("results/logs/failed.json")
-"""The file of the lost results of a run."""
+FILE = Path("results/logs/failed.json")  # the file of the lost results of a run
 
 _STALE = Path("results") / STALE
 _TAIL = 1 << 16  # bytes at the end of a log that contain its last line

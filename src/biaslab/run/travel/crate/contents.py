@@ -21,11 +21,9 @@ from biaslab.run.record.taken import taken_records
 from biaslab.run.root import CARRIED, PACKAGE
 from biaslab.run.travel.crate import EMBEDDINGS, RESULTS
 
-WORKFLOW = "Snakefile"
-"""The crate's main entity."""
+WORKFLOW = "Snakefile"  # the crate's main entity
 
-CONFIG = "config.json"
-"""The configuration of a run in its results folder."""
+CONFIG = "config.json"  # the configuration of a run in its results folder
 
 _NEEDED = (WORKFLOW, "config.yaml")
 _BESIDE = ("CITATION.cff", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "pyproject.toml", "setup.py")

@@ -24,8 +24,7 @@ _PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
-_TERMS = {"sha256": "http://schema.org/sha256"}
-"""Terms that are missing in the context of RO-Crate 1.1."""
+_TERMS = {"sha256": "http://schema.org/sha256"}  # terms that are missing in the context of RO-Crate 1.1
 _LICENCE = "https://spdx.org/licenses/MIT"
 _COMPLETED, _ACTIVE = (f"http://schema.org/{which}ActionStatus" for which in ("Completed", "Active"))
 _AUDIT = f"{RESULTS}/audit/"

@@ -26,8 +26,7 @@ from biaslab.run.travel.crate import METADATA, RESULTS
 from biaslab.run.travel.crate.contents import read_manifest_and_steps
 
 MAX_FILES = 100_000
-MAX_BYTES = 2**32
-"""Maximum unpacked size of a crate (4 GiB)."""
+MAX_BYTES = 2**32  # maximum unpacked size of a crate (4 GiB)
 
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
