@@ -15,8 +15,8 @@ RUN = $(BIN)/biaslab run --cores $(CORES) $(OVERLAYS) $(ARGS)
 # Modules are compiled when they are first imported: to compile all at once takes as long as to install them.
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-# Those of speed that need nothing: context_vectors.py, overestimate.py and paired_subsets.py want the folder of a finished run, two others the authors' networks.
-OTHERS := $(addprefix benchmarks/,bench_%.py context_vectors.py overestimate.py paired_subsets.py)
+# Those of speed that need nothing: context_vectors.py, learning_curve.py, overestimate.py and paired_subsets.py want the folder of a finished run, two others the authors' networks.
+OTHERS := $(addprefix benchmarks/,bench_%.py context_vectors.py learning_curve.py overestimate.py paired_subsets.py)
 BENCHMARKS := $(filter-out $(OTHERS),$(sort $(wildcard benchmarks/*.py)))
 BIASLAB_MIRROR ?= $(wildcard ../shared/data)
 MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))

@@ -2,7 +2,8 @@
 
 import biaslab  # noqa: F401, I001  (pins the processor before numpy is loaded)
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -56,6 +57,7 @@ def _text(x: float, y: float, text: str, style: str = "") -> str:
 
 
 _BOLD, _MIDDLE = 'font-weight="bold"', 'text-anchor="middle"'
+_DASHED = 'stroke-dasharray="4 3"'
 _VERDICTS = {
     "reproduced": (BLUE, (RESULT,)),
     "reproduced, with a caveat": (SKY, (CONVENTION, QUIRK, GIVEN)),
@@ -175,32 +177,14 @@ def worth(scores: pd.DataFrame, n_retrainings: int) -> str:
 
 
 def _worth_panel(x: float, y: float, cell: pd.DataFrame, n_retrainings: int) -> list[str]:
-    high = _PANEL / 2
-
-    def across(k: float) -> float:
-        k = min(max(k, _FEWEST), _MOST)
-        return x + _PANEL * np.log(k / _FEWEST) / np.log(_MOST / _FEWEST)
-
-    def up(score: float) -> float:
-        return y + high * (1 - max(score, 0.0))
-
+    across, up, parts = _axes(x, y, (_FEWEST, _MOST), (0.1, 1, 10), "full retrainings per subset (worth)")
     ceiling = float(cell["ceiling"].iloc[0])
     scores = ceiling * (1 - np.geomspace(1, 1e-3, 500))
     numbers = worth_in_retrainings(scores, np.float64(ceiling**2), n_retrainings)
     is_drawn = (numbers >= _FEWEST) & (numbers <= _MOST)
-    curve = zip(numbers[is_drawn], scores[is_drawn], strict=True)
-    points = " ".join(f"{across(k):.1f},{up(score):.1f}" for k, score in curve)
-    parts = [_box(x, y, _PANEL, high, "none", GREY)]
-    for k in (0.1, 1, 10):
-        parts.append(_line(across(k), y, across(k), y + high, PALE_GREY))
-        parts.append(_text(across(k), y + high + 15, f"{k:g}", f'{_MIDDLE} font-size="11"'))
-    for score in (0, 0.5, 1):
-        parts.append(_text(x - 6, up(score) + 4, f"{score:g}", 'text-anchor="end" font-size="11"'))
-    parts.append(_line(x, up(ceiling), x + _PANEL, up(ceiling), GREY, 'stroke-dasharray="4 3"'))
-    parts.append(f'<polyline points="{points}" fill="none" stroke="{_INK}"/>')
-    parts.append(_text(x + _PANEL / 2, y + high + 32, "full retrainings per subset (worth)", _MIDDLE))
-    turned = f'transform="rotate(-90 {x - 34:.1f} {y + high / 2:.1f})" {_MIDDLE}'
-    parts.append(_text(x - 34, y + high / 2, "rank correlation", turned))
+    curve = [(across(k), up(score)) for k, score in zip(numbers[is_drawn], scores[is_drawn], strict=True)]
+    parts.append(_line(x, up(ceiling), x + _PANEL, up(ceiling), GREY, _DASHED))
+    parts.append(_curve(curve, _INK))
     for name, colour in _SHOWN.items():
         row = cell[(cell["attribution"] == name) & (cell["form"] == "sum")].iloc[0]
         at, score = across(row["worth"]), up(row["value"])
@@ -209,6 +193,71 @@ def _worth_panel(x: float, y: float, cell: pd.DataFrame, n_retrainings: int) -> 
         parts.append(_line(ends[0], score, ends[1], score, colour))
         parts.append(_circle(at, score, colour))
     return parts
+
+
+_STARTS = {"unrolled": ("from the sums of unrolled", BLUE), "nothing": ("from nothing", ORANGE)}
+"""Legends and colours of the datamodels in `learning`, by what they start from."""
+
+
+def learning(curve: pd.DataFrame, scores: pd.DataFrame) -> str:
+    """Draw scores of datamodels by the number of their retrainings, a panel per test.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        Table of `benchmarks/learning_curve.py`.
+    scores : DataFrame
+        Rows of `biaslab.origins.checks.foreign.write_scored` of the same subsets.
+    """
+    parts, tests = [], sorted(set(curve["test"]))
+    for n, (legend, colour) in enumerate(_STARTS.values()):
+        parts += [_circle(66 + 210 * n, 22, colour), _text(76 + 210 * n, 27, legend)]
+    parts.append(_text(76 + 210 * len(_STARTS), 27, "dotted: unrolled alone; dashed: ceiling"))
+    numbers = sorted(set(curve["trainings"]))
+    for column, test in enumerate(tests):
+        x, y = _SIDE + column * (_PANEL + _SIDE), _TOP
+        across, up, axes = _axes(x, y, (numbers[0] / 1.3, numbers[-1] * 1.3), numbers, "retrained halves")
+        parts += [_text(x, y - 8, test.upper(), _BOLD), *axes]
+        cell = scores[(scores["weat"] == test) & (scores["attribution"] == "unrolled")].iloc[0]
+        for score, dashes in ((cell["ceiling"], _DASHED), (cell["value"], 'stroke-dasharray="1 3"')):
+            parts.append(_line(x, up(score), x + _PANEL, up(score), GREY, dashes))
+        for place, (start, (_, colour)) in enumerate(_STARTS.items()):
+            rows = curve[(curve["test"] == test) & (curve["start"] == start)]
+            scores_of = [[float(x) for x in re.findall("-?[0-9.]+", text)] for text in rows["LDS"]]
+            places = [across(n) + 4 * place for n in rows["trainings"]]
+            parts.append(_curve([(at, up(v[0])) for at, v in zip(places, scores_of, strict=True)], colour))
+            for at, (score, low, high) in zip(places, scores_of, strict=True):
+                parts += [_line(at, up(low), at, up(high), colour), _circle(at, up(score), colour)]
+    width, height = len(tests) * (_PANEL + _SIDE) + 20, _PANEL / 2 + 2 * _TOP - 20
+    return _svg(width, height, "Scores of datamodels by the number of retrainings", parts)
+
+
+def _axes(
+    x: float, y: float, ends: tuple[float, float], ticks: Sequence[float], label: str
+) -> tuple[Callable[[float], float], Callable[[float], float], list[str]]:
+    """Return the place of a number across (logarithmic) and of a score upwards, and the frame of a panel."""
+    high = _PANEL / 2
+
+    def across(k: float) -> float:
+        return x + _PANEL * np.log(np.clip(k, *ends) / ends[0]) / np.log(ends[1] / ends[0])
+
+    def up(score: float) -> float:
+        return y + high * (1 - max(score, 0.0))
+
+    parts = [_box(x, y, _PANEL, high, "none", GREY)]
+    for k in ticks:
+        parts.append(_line(across(k), y, across(k), y + high, PALE_GREY))
+        parts.append(_text(across(k), y + high + 15, f"{k:g}", f'{_MIDDLE} font-size="11"'))
+    for score in (0, 0.5, 1):
+        parts.append(_text(x - 6, up(score) + 4, f"{score:g}", 'text-anchor="end" font-size="11"'))
+    parts.append(_text(x + _PANEL / 2, y + high + 32, label, _MIDDLE))
+    turned = f'transform="rotate(-90 {x - 34:.1f} {y + high / 2:.1f})" {_MIDDLE}'
+    return across, up, [*parts, _text(x - 34, y + high / 2, "rank correlation", turned)]
+
+
+def _curve(points: Sequence[tuple[float, float]], colour: str) -> str:
+    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline points="{places}" fill="none" stroke="{colour}"/>'
 
 
 def _circle(x: float, y: float, fill: str) -> str:

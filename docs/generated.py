@@ -565,6 +565,13 @@ def attribution_worth() -> str:
     return drawings.worth(scored_attributions(), int(n_retrainings))
 
 
+def attribution_learning() -> str:
+    """Return the drawing of the scores of datamodels by the number of retrained halves."""
+    scores = scored_attributions()
+    halves = scores[scores["n_removed"] == scores["n_removed"].max()]
+    return drawings.learning(pd.read_csv(ROOT / "docs/records/other/learning_curve.tsv", sep="\t"), halves)
+
+
 def columns_said() -> str:
     """Return the page of the results with the tables of columns as the areas say them."""
     page = (ROOT / RESULTS).read_text(encoding="utf-8")
@@ -633,6 +640,7 @@ WHOLE = {
     RESULTS: columns_said,
     "docs/images/verdicts.svg": lambda: drawings.verdicts(_counts("public")),
     "docs/images/attribution_worth.svg": attribution_worth,
+    "docs/images/attribution_learning.svg": attribution_learning,
     "docs/images/architecture.svg": lambda: drawings.architecture(ROOT / "src/biaslab"),
 }
 """Files that are made as a whole."""
