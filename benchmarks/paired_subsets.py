@@ -30,13 +30,7 @@ from biaslab.origins.attribution.tables import estimate_documents
 from biaslab.origins.checks.lds import mask
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
 from biaslab.origins.sets.selection import members
-from biaslab.origins.subsets import (
-    DOCUMENTS,
-    OUTCOME,
-    PAIRED_BOUND,
-    digest_documents,
-    digest_outcomes,
-)
+from biaslab.origins.subsets import DOCUMENTS, OUTCOME, PAIRED_BOUND, digest_documents, digest_outcomes
 
 import numpy as np
 import pandas as pd

@@ -20,17 +20,7 @@ from biaslab.audit.verdicts import (
     NOT_ATTEMPTED,
     NOT_REPRODUCED,
 )
-from biaslab.core.plotting import (
-    BLUE,
-    GREEN,
-    GREY,
-    LIGHT_GREY,
-    ORANGE,
-    PALE_GREY,
-    SKY,
-    VERMILION,
-    YELLOW,
-)
+from biaslab.core.plotting import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PALE_GREY, SKY, VERMILION, YELLOW
 from biaslab.origins.checks.foreign import worth_in_retrainings
 from biaslab.run.areas import AREAS
 
@@ -117,10 +107,7 @@ def architecture(package: Path) -> str:
     folders = {path.parent.name for path in package.glob("*/__init__.py")}
     libraries = sorted(folders - {*AREAS, *_ROOMS})
     rows = {
-        "Callers": [
-            ("workflow/rules", "dependencies of steps", ""),
-            ("users", "with their own data", ""),
-        ],
+        "Callers": [("workflow/rules", "dependencies of steps", ""), ("users", "with their own data", "")],
         "Interfaces": [("biaslab step", "a function of the science", ""), ("cli", _ROOMS["cli"], PALE_GREY)],
         "Areas: one paper each, and none imports another": [(area, "", SKY) for area in AREAS],
         "Libraries, independent of papers, and services for all papers": [

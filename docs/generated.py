@@ -467,8 +467,7 @@ def _when(name: str) -> str:
 def _counts(name: str) -> pd.DataFrame:
     """Return the headline of a recorded run as counts: two rows a paper."""
     return headline(
-        measured(name),
-        read_printed(ROOT / f"workflow/resources/printed/{area}.tsv" for area in _areas(name)),
+        measured(name), read_printed(ROOT / f"workflow/resources/printed/{area}.tsv" for area in _areas(name))
     )
 
 

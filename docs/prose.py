@@ -43,8 +43,7 @@ KEPT = re.compile(
 """A label and a note of recorded tables, a verdict, and a sentence that classifiers read."""
 _PATTERNS = {re.compile(rf"\b(?:{turn})\b", re.IGNORECASE): better for turn, better in BANNED.items()}
 _NOT_PROSE = re.compile(
-    r"<!-- generated.*?<!-- end -->|<!--[|].*?<!--/-->|```.*?```|``.*?``|`[^`\n]*`|https?://\S+",
-    re.S,
+    r"<!-- generated.*?<!-- end -->|<!--[|].*?<!--/-->|```.*?```|``.*?``|`[^`\n]*`|https?://\S+", re.S
 )
 LONG = 25
 """Words; more in a sentence are reported, not refused."""

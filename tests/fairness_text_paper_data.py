@@ -43,10 +43,7 @@ UNMET = dict.fromkeys(
 
 def units_of(corpora: Iterable[str], unmask: bool = True) -> list[Unit]:
     """Return the units of a run that tests networks on these corpora."""
-    files = {
-        "claims": str(CLAIMS / "fairness_testing.tsv"),
-        "masked_words": str(MASKS),
-    }
+    files = {"claims": str(CLAIMS / "fairness_testing.tsv"), "masked_words": str(MASKS)}
     options = {"unmask": unmask}
     return [
         Unit(f"text-{name}", options={**options, "corpus": name}, files=files, marks=(TEXT,))

@@ -49,10 +49,7 @@ FUNCTIONS = (
     "log2",
 )
 TORCH_FUNCTIONS = ("exp", "log", "log1p", "expm1", "tanh", "sigmoid", "erf", "rsqrt", "sin", "cos")
-WEAT = WeatIndices(
-    "test",
-    *(np.array(ids, np.int64) for ids in ([3, 30, 8], [7, 41], [0, 22], [1, 35, 60])),
-)
+WEAT = WeatIndices("test", *(np.array(ids, np.int64) for ids in ([3, 30, 8], [7, 41], [0, 22], [1, 35, 60])))
 Results = Iterator[tuple[str, Any]]
 
 

@@ -46,11 +46,7 @@ def served(*answers: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
 
 
 def file(
-    data: bytes,
-    cut: int | None = None,
-    announced: int | None = None,
-    resumes: bool = False,
-    tag: str = "",
+    data: bytes, cut: int | None = None, announced: int | None = None, resumes: bool = False, tag: str = ""
 ) -> Answer:
     """Send a file; perhaps end the connection `cut` bytes into it, or begin where the request says."""
 

@@ -74,11 +74,7 @@ def shown(archive: zipfile.ZipFile) -> dict[str, bytes]:
     return {name: without_caption(name, archive.read(found[name])) for name in today if is_shown(name)}
 
 
-@pytest.fixture(
-    scope="module",
-    params=CRATES,
-    ids=lambda path: path.stem,
-)
+@pytest.fixture(scope="module", params=CRATES, ids=lambda path: path.stem)
 def regenerated(request, tmp_path_factory) -> tuple[Path, Elsewhere, str]:
     """Return a crate, a machine without torch that went on from it, and what the run there said.
 

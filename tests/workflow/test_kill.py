@@ -28,10 +28,7 @@ KILLS = 8
 LINES, PAUSE = 16, 0.4
 """A run is killed after up to so many lines of its output, and up to so many seconds later."""
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="looks through /proc"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="looks through /proc")]
 
 
 class Run:

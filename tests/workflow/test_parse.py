@@ -59,8 +59,7 @@ def smoke(snakemake, tmp_path_factory) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize(
-    ("preset", "retraining_jobs", "weats"),
-    first_quick([("simplewiki", 250 + 40 + 80, 2), ("nyt", 130, 2)]),
+    ("preset", "retraining_jobs", "weats"), first_quick([("simplewiki", 250 + 40 + 80, 2), ("nyt", 130, 2)])
 )
 def test_presets_expand_to_their_trainings(snakemake, tmp_path, preset, retraining_jobs, weats):
     counts = jobs(dry_run(snakemake, tmp_path, PRESETS / f"{preset}.yaml"))

@@ -11,13 +11,7 @@ import pandas as pd
 
 from biaslab.audit.claims import COUNTED, EVIDENCE, EXEMPT_KINDS, HYPOTHESIS, RESULT
 from biaslab.audit.measure import NOT_MET
-from biaslab.audit.summary import (
-    NO_ROW,
-    accounting,
-    headline,
-    multiplicity,
-    weak_rows,
-)
+from biaslab.audit.summary import NO_ROW, accounting, headline, multiplicity, weak_rows
 from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
     FAILED_ELSEWHERE,
@@ -36,14 +30,7 @@ from biaslab.core.files import render, write_text
 
 TEMPLATE = Path(__file__).parent / "audit.html.j2"
 
-FAILURES_FIRST = (
-    NOT_REPRODUCED,
-    INCONCLUSIVE,
-    DIRECTION_ONLY,
-    REPRODUCED,
-    FAILED_ELSEWHERE,
-    HELD_ELSEWHERE,
-)
+FAILURES_FIRST = (NOT_REPRODUCED, INCONCLUSIVE, DIRECTION_ONLY, REPRODUCED, FAILED_ELSEWHERE, HELD_ELSEWHERE)
 MARKS = {
     REPRODUCED: "✓",
     DIRECTION_ONLY: "≈",
@@ -65,11 +52,7 @@ _ORIGINS = {
     HYPOTHESIS: "not the paper's: a hypothesis of this project",
 }
 _UNCOUNTED = {"setting": "settings", "identity": "identities of the data"}
-_DATA = {
-    "own": "the paper's data",
-    "other": "other data than the paper's",
-    "any": "any data",
-}
+_DATA = {"own": "the paper's data", "other": "other data than the paper's", "any": "any data"}
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.audit.claims import CONDITION, CONDITION_KINDS, EXACT, EXEMPT_KINDS, WEAKER, Claim
-from biaslab.audit.expressions import (
-    CellError,
-    FormulaError,
-    MissingError,
-    columns_of,
-    estimate,
-    select_rows,
-)
+from biaslab.audit.expressions import CellError, FormulaError, MissingError, columns_of, estimate, select_rows
 from biaslab.audit.verdicts import NOT_ATTEMPTED, REPRODUCED, is_weak, judge, meets
 from biaslab.core import columns
 from biaslab.core.errors import InputError, number_of

@@ -281,11 +281,7 @@ def write_codecheck(results: Path, out: Path) -> int:
         manifest.append({"file": relative, "comment": comment})
     check = {
         "version": "https://codecheck.org.uk/spec/config/1.0/",
-        "paper": {
-            "title": "; ".join(dict.fromkeys(table["paper"])),
-            "authors": [],
-            "reference": "",
-        },
+        "paper": {"title": "; ".join(dict.fromkeys(table["paper"])), "authors": [], "reference": ""},
         "manifest": manifest,
         "codechecker": [],
         "summary": in_words(table),

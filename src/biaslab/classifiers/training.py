@@ -92,14 +92,7 @@ class Training:
         return Network(weights, [bias.copy() for bias in biases])
 
 
-def train(
-    X: np.ndarray,
-    y: np.ndarray,
-    n_classes: int,
-    *,
-    epochs: int,
-    seed: int,
-) -> Network:
+def train(X: np.ndarray, y: np.ndarray, n_classes: int, *, epochs: int, seed: int) -> Network:
     """Train a network.
 
     Parameters

@@ -33,8 +33,7 @@ app = typer.Typer(
 @app.command("compare")
 def compare(
     a: Annotated[
-        Path,
-        typer.Argument(help="A results folder, a crate (folder or .zip), or a record (docs/records)."),
+        Path, typer.Argument(help="A results folder, a crate (folder or .zip), or a record (docs/records).")
     ],
     b: Annotated[Path, typer.Argument(help="Another one.")],
     rtol: Annotated[float, typer.Option(help="Largest relative difference of equal numbers.", min=0)] = 1e-9,
@@ -74,8 +73,7 @@ def measure(
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Check the registry only.")] = False,
     freeze: Annotated[
-        bool,
-        typer.Option("--freeze", help="Freeze claims and tolerances; the page shows later changes."),
+        bool, typer.Option("--freeze", help="Freeze claims and tolerances; the page shows later changes.")
     ] = False,
 ) -> None:
     """Measure a registry on .tsv, .json and .parquet files; write RESULTS/audit with the page audit.html."""

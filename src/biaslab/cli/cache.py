@@ -2,10 +2,7 @@
 
 import typer
 
-app = typer.Typer(
-    help="Show or delete the cache of compiled kernels.",
-    invoke_without_command=True,
-)
+app = typer.Typer(help="Show or delete the cache of compiled kernels.", invoke_without_command=True)
 
 
 @app.callback()

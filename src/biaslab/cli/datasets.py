@@ -37,8 +37,7 @@ def fetch_dataset(
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
     made_of: Annotated[
-        list[Path] | None,
-        typer.Option(help="Source file of the dataset; repeat for each address, in order."),
+        list[Path] | None, typer.Option(help="Source file of the dataset; repeat for each address, in order.")
     ] = None,
 ) -> None:
     """Copy a dataset, download it, or build it from public files, and verify its checksum.

@@ -101,8 +101,7 @@ def train(
 @app.command("convert")
 def convert(
     source: Annotated[
-        Path,
-        typer.Argument(help="A word2vec, .vec or GloVe file, or a batch of trainings (.npz)."),
+        Path, typer.Argument(help="A word2vec, .vec or GloVe file, or a batch of trainings (.npz).")
     ],
     out: Out,
     format: Written,

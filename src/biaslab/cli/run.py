@@ -284,11 +284,7 @@ def _report(line: str) -> None:
     say(f"biaslab: {line}")
 
 
-def extras(
-    context: typer.Context,
-    preset: Preset = None,
-    configfile: ConfigFiles = None,
-) -> None:
+def extras(context: typer.Context, preset: Preset = None, configfile: ConfigFiles = None) -> None:
     """Print the extras (optional dependencies) that areas of a configuration need and that are missing.
 
     Arguments after ``--`` are those of Snakemake: where they run nothing, nothing is needed.

@@ -81,8 +81,7 @@ def apply_method(
     unit_length: Annotated[
         bool,
         typer.Option(
-            "--unit-length",
-            help="Write vectors of length one; by default, each keeps its original length.",
+            "--unit-length", help="Write vectors of length one; by default, each keeps its original length."
         ),
     ] = False,
 ) -> None:

@@ -13,19 +13,7 @@ from biaslab.core.jit import parallel_reassociating_kernel, prange, reassociatin
 
 @reassociating_kernel
 def reverse_steps(
-    gradient,
-    w,
-    u,
-    sums_w,
-    sums_u,
-    rates_w,
-    rates_u,
-    bar_w,
-    bar_u,
-    sum_bar_w,
-    sum_bar_u,
-    by_w,
-    by_u,
+    gradient, w, u, sums_w, sums_u, rates_w, rates_u, bar_w, bar_u, sum_bar_w, sum_bar_u, by_w, by_u
 ):
     """Reverse the step of each parameter of one record; return the derivative by its `gradient`.
 

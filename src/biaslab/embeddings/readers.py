@@ -142,10 +142,7 @@ def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[D
                 text = filter_wiki(markup)
                 n_read, n_kept = n_read + len(markup), n_kept + len(text)
                 yield Document(
-                    page.findtext("{*}id"),
-                    title,
-                    text,
-                    where=f"{path}: page {n_pages} ('{title}')",
+                    page.findtext("{*}id"), title, text, where=f"{path}: page {n_pages} ('{title}')"
                 )
     counts = ", ".join(f"{reason} ({n:,})" for reason, n in left_out.most_common())
     if not n_pages:

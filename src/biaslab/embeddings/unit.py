@@ -58,9 +58,7 @@ class UnitEmbedding(NamedTuple):
 
 
 def read_unit_embedding(
-    path: str | os.PathLike,
-    vocabulary: str | os.PathLike | None = None,
-    replicate: int = 0,
+    path: str | os.PathLike, vocabulary: str | os.PathLike | None = None, replicate: int = 0
 ) -> UnitEmbedding:
     """Read an embedding and scale its vectors to length one.
 
@@ -103,9 +101,7 @@ def read_unit_embedding(
 
 
 def read_vectors(
-    path: str | os.PathLike,
-    vocabulary: str | os.PathLike | None = None,
-    replicate: int = 0,
+    path: str | os.PathLike, vocabulary: str | os.PathLike | None = None, replicate: int = 0
 ) -> tuple[list[str], np.ndarray, list[str]]:
     """Read words, unscaled vectors and notes; see `read_unit_embedding`."""
     path = Path(path)

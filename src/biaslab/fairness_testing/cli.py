@@ -29,8 +29,7 @@ class Columns:
     text_column: Annotated[str, typer.Option(help="Column of the text.")] = "text"
     label_column: Annotated[str, typer.Option(help="Column of the label, to train a network.")] = "label"
     positive: Annotated[
-        str | None,
-        typer.Option(help="Positive label of the texts or of the classifier; by default, 1."),
+        str | None, typer.Option(help="Positive label of the texts or of the classifier; by default, 1.")
     ] = None
 
 

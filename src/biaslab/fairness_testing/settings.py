@@ -153,8 +153,7 @@ class TextSection(Masking):
     ] = 400
     certified_epochs: Annotated[Natural, "passes of certified training; 0 for none"] = 8
     pairs: Annotated[
-        Count,
-        "found texts of each network, feature, tester and phase whose likeness to the seed is measured",
+        Count, "found texts of each network, feature, tester and phase whose likeness to the seed is measured"
     ] = 60
     encoder: Encoder = Encoder()
 
@@ -234,8 +233,7 @@ class Section:
     repetitions: Annotated[Several, "searches with other random numbers, for the intervals"] = 3
     explanations: Annotated[Count, "samples that symbolic generation explains, in each search"] = 200
     uniform_samples: Annotated[
-        _Hundred,
-        "samples of the whole domain, of which the share that is discriminatory estimates fairness",
+        _Hundred, "samples of the whole domain, of which the share that is discriminatory estimates fairness"
     ] = 100_000
     local_seeds: Annotated[
         Count, "discriminatory rows of the data from which all testers start to compare their local phases"

@@ -65,8 +65,7 @@ class Columns:
         ),
     ] = None
     negative: Annotated[
-        str | None,
-        typer.Option(help="Negative label of the texts; texts with a third label are skipped."),
+        str | None, typer.Option(help="Negative label of the texts; texts with a third label are skipped.")
     ] = None
 
 
@@ -96,9 +95,7 @@ def train(
         Path, typer.Option(help="Folder of a BERT: config.json, vocab.txt, model.safetensors.")
     ],
     out: Annotated[
-        Path,
-        typer.Option(help="Folder of the classifier; an interrupted training resumes there."),
-        To.FOLDER,
+        Path, typer.Option(help="Folder of the classifier; an interrupted training resumes there."), To.FOLDER
     ],
     columns: Columns,
     training: Training = OWN_TRAINING,
@@ -190,8 +187,7 @@ def explain(
         int | None, typer.Option(help="Number of sentences of the file to explain.", min=1)
     ] = None,
     positive: Annotated[
-        str | None,
-        typer.Option(help="Positive label, if the classifier names its labels; by default 1."),
+        str | None, typer.Option(help="Positive label, if the classifier names its labels; by default 1.")
     ] = None,
     seed: Seed = SEED,
     threads: Threads = 1,

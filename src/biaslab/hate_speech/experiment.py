@@ -160,12 +160,7 @@ def explain_methods(
         tables.append(word_importance(words, list(folder.ids)).assign(method=method))
         classifier = FolderClassifier(model, folder.tokenizer, TRAINED_LENGTH)
         hierarchies += [
-            {
-                "method": method,
-                "sentence": item.words,
-                "score": item.score,
-                "levels": item.levels,
-            }
+            {"method": method, "sentence": item.words, "score": item.score, "levels": item.levels}
             for item in explain_sentences(classifier, texts, contexts, language_model, seed)
         ]
         say(f"explained {method}")

@@ -19,14 +19,7 @@ from biaslab.classifiers.foreign import reason
 from biaslab.core.errors import InputError
 from biaslab.text.devices import choose_device
 from biaslab.text.encoder import batches_by_length
-from biaslab.text.reading import (
-    MULTI_LABEL,
-    NO_LIMIT,
-    Lengths,
-    count_in_batches,
-    describe_positive,
-    say_more,
-)
+from biaslab.text.reading import MULTI_LABEL, NO_LIMIT, Lengths, count_in_batches, describe_positive, say_more
 
 BATCH_TOKENS = 4096
 REGRESSION = "regression"  # name in a configuration of a head with one number that is not a logit

@@ -23,14 +23,7 @@ from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import estimate_documents, estimate_sets
 from biaslab.origins.settings import Glove
 
-__all__ = [
-    "Baselines",
-    "CountedTexts",
-    "Scores",
-    "attribute",
-    "count_texts",
-    "train_baselines",
-]
+__all__ = ["Baselines", "CountedTexts", "Scores", "attribute", "count_texts", "train_baselines"]
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,7 @@ class Perturbations:
     """The sets of documents that are removed."""
 
     estimator: Annotated[
-        Literal[ESTIMATORS],
-        "estimator of differential bias that chooses the targeted sets",
+        Literal[ESTIMATORS], "estimator of differential bias that chooses the targeted sets"
     ] = ESTIMATORS[0]
     sizes: Annotated[
         _Sizes,

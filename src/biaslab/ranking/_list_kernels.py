@@ -33,14 +33,7 @@ def rank_lists(algorithm, scores, rows, group_starts, list_groups, desired, plac
         grouped = rows[first:last]
         order = np.empty(n_places, np.int64)
         exhausted[i] = rank(
-            algorithm,
-            scores[grouped],
-            grouped,
-            group_starts[g : end + 1] - first,
-            p,
-            floors,
-            ceilings,
-            order,
+            algorithm, scores[grouped], grouped, group_starts[g : end + 1] - first, p, floors, ceilings, order
         )
         for k in range(n_places):
             places[k] = grouped[order[k]]

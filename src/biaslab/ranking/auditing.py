@@ -32,13 +32,7 @@ from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.desired import read_pools
 from biaslab.ranking.lists import ListFile
 from biaslab.ranking.measures import discount_table
-from biaslab.ranking.measuring import (
-    count_unsorted,
-    order_of,
-    summarize,
-    test_table,
-    value_table,
-)
+from biaslab.ranking.measuring import count_unsorted, order_of, summarize, test_table, value_table
 from biaslab.ranking.pools import UNKNOWN, Pools, top
 from biaslab.ranking.reranking import RANKINGS
 
@@ -161,11 +155,7 @@ def _measure(
         value_table(r, chosen[name], attention[name]).assign(ranking=name) for name, r in rankings.items()
     ]
     measures = [summarize(table).assign(ranking=name) for name, table in lists.items()]
-    tables = {
-        "values": pd.concat(values),
-        "tests": tests,
-        "measures": pd.concat(measures, ignore_index=True),
-    }
+    tables = {"values": pd.concat(values), "tests": tests, "measures": pd.concat(measures, ignore_index=True)}
     n_unknown = float(chances[pools.groups.rows == UNKNOWN].sum())
     return tables, *_counts(pools, chances, last, chosen), n_unknown
 

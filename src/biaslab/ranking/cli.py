@@ -57,7 +57,7 @@ Desired = Annotated[
         " candidates),"
         " equal-opportunity (among its qualified candidates), demographic-parity (among all candidates of"
         " the file), or a file: a .csv or .tsv table with the columns value and share, or .yaml lines"
-        " 'value: share'; the shares (numbers or fractions) sum to 1 within 1e-6.",
+        " 'value: share'; the shares (numbers or fractions) sum to 1 within 1e-6."
     ),
 ]
 

@@ -23,15 +23,7 @@ from biaslab.core.errors import InputError
 from biaslab.ranking.algorithms import check_k, check_list, rerank
 from biaslab.ranking.targets import check_desired, targets
 
-__all__ = [
-    "MEASURES",
-    "Measures",
-    "infeasible_index",
-    "measure",
-    "ndcg",
-    "ndkl",
-    "skew",
-]
+__all__ = ["MEASURES", "Measures", "infeasible_index", "measure", "ndcg", "ndkl", "skew"]
 
 
 class Measures(NamedTuple):

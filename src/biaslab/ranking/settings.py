@@ -21,8 +21,7 @@ class Section:
         Several, "desired distributions drawn for each number of values, with one ranked list each"
     ] = 100_000
     compared_lists: Annotated[
-        Several,
-        "ranked lists for each number of values on which all algorithms are compared by all measures",
+        Several, "ranked lists for each number of values on which all algorithms are compared by all measures"
     ] = 300
     candidates: Annotated[Count, "candidates with each value of the attribute"] = 100
     top: Annotated[Count, "length of the ranked list, at most candidates"] = 100

@@ -212,9 +212,7 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
 
 
 def read_jigsaw(
-    path: str | os.PathLike,
-    positive: Literal["toxic", "any"] = "toxic",
-    left_out: LeftOut | None = None,
+    path: str | os.PathLike, positive: Literal["toxic", "any"] = "toxic", left_out: LeftOut | None = None
 ) -> pd.DataFrame:
     """Read comments of the Jigsaw toxic comment classification challenge.
 

@@ -48,12 +48,7 @@ class Recurrent:
     """
 
     def __init__(
-        self,
-        kind: str,
-        vectors: np.ndarray,
-        layers: Sequence[Layer],
-        W_out: np.ndarray,
-        b_out: np.ndarray,
+        self, kind: str, vectors: np.ndarray, layers: Sequence[Layer], W_out: np.ndarray, b_out: np.ndarray
     ) -> None:
         self.kind = kind
         self.vectors = np.ascontiguousarray(vectors, np.float32)

@@ -13,10 +13,7 @@ FORMATS = {  # name: type of its files, and valid values of the key positive (""
     "stormfront": ("archive", "not-nohate (the default) or hate"),
     "ghc": ("JSON lines", ""),
     "wikipedia": ("folder with the talk page labels", ""),
-    "jigsaw": (
-        "train.csv or its folder, or test.csv next to test_labels.csv",
-        "toxic (the default) or any",
-    ),
+    "jigsaw": ("train.csv or its folder, or test.csv next to test_labels.csv", "toxic (the default) or any"),
     "table": (
         ".csv, .tsv or .jsonl with columns text, label and perhaps group",
         "the positive label, null if labels are 0 and 1",

@@ -72,10 +72,7 @@ def test_a_claim_that_is_not_measured_needs_only_a_reason(registry):
         ({"counts_as": ""}, r"line 2: column 'counts_as' is empty"),
         ({"rationale": "because"}, r"column 'rationale': 'because' is not allowed; write where the tol"),
         ({"null": "", "direction": "no"}, r"line 2: column 'null' is empty; a claim that is measured and"),
-        (
-            {"null": "", "counts_as": "none", "direction": "yes"},
-            r"'null': a direction needs a null result",
-        ),
+        ({"null": "", "counts_as": "none", "direction": "yes"}, r"'null': a direction needs a null result"),
         ({"min_rows": "1.5"}, r"column 'min_rows': '1.5' is not allowed"),
         ({"gates": "t1-other"}, r"column 'gates': 't1-other' is not a measured claim of this registry"),
         ({"caveat": "careful"}, r"column 'caveat': 'careful' is not allowed"),

@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from biaslab.audit.expressions import (
-    CellError,
-    FormulaError,
-    MissingError,
-    columns_of,
-    estimate,
-    select_rows,
-)
+from biaslab.audit.expressions import CellError, FormulaError, MissingError, columns_of, estimate, select_rows
 from biaslab.core.stats import Estimate, mean_difference, mean_interval, sd_interval, share_interval
 from properties import examples
 

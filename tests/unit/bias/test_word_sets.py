@@ -106,10 +106,7 @@ def test_a_set_with_fewer_than_two_words_left_is_refused(write, present):
         ({"parameters": "{c: 1}"}, "parameters: weat has no parameter 'c'; delete it"),
         ({"measure": "rippa"}, "measure: 'rippa' is not available .* did you mean 'ripa'"),
         ({"measure": "direct_bias", "parameters": "{d: 1}"}, "direct_bias has no parameter 'd'; use c"),
-        (
-            {"measure": "direct_bias", "parameters": "{c: 0}"},
-            "parameters.c: 0 is not more than 0; write",
-        ),
+        ({"measure": "direct_bias", "parameters": "{c: 0}"}, "parameters.c: 0 is not more than 0; write"),
         ({"measure": "3"}, "measure: 3 is not a text"),
     ],
 )

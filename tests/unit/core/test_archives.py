@@ -43,11 +43,7 @@ def test_what_is_in_an_archive_is_yielded(written, level):
 def test_order_dates_owners_and_level_make_no_difference(written, tmp_path):
     backwards = dict(reversed(FILES.items()))
     made = set()
-    for data in (
-        archive(FILES),
-        archive(FILES, 9, mtime=1.5, mode=0o755, uname="a"),
-        archive(backwards, 1),
-    ):
+    for data in (archive(FILES), archive(FILES, 9, mtime=1.5, mode=0o755, uname="a"), archive(backwards, 1)):
         write_tar(tmp_path / "out.tar", tar_files(written(data), 2**20))
         made.add((tmp_path / "out.tar").read_bytes())
     assert len(made) == 1

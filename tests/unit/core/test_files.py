@@ -10,12 +10,7 @@ import tempfile
 import numpy as np
 import pytest
 
-from biaslab.core.files import (
-    atomic_path,
-    check_whole,
-    remove_partial_files,
-    write_text,
-)
+from biaslab.core.files import atomic_path, check_whole, remove_partial_files, write_text
 from biaslab.core.io import write_npz
 from processes import heed_signals
 from refusals import refusal

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.debiasing.measures import (
-    direct_bias,
-    indirect_bias,
-    mean_similarity,
-    pair_bias,
-    project_words,
-)
+from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, pair_bias, project_words
 from debiasing_data import unit_vectors
 from naive import debiasing as naive
 from refusals import refused

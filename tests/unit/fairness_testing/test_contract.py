@@ -57,9 +57,7 @@ def test_distinct_discriminatory_samples_come_in_order_of_their_first_visit():
 def test_first_visits_of_a_beginning_are_those_of_the_whole():
     protected, trail = Protected.of(small_domain(), (1,)), random_trail(small_domain(), 1200, 6)
     for whole, part in zip(
-        trail.first_visits(protected),
-        trail.take(slice(600)).first_visits(protected),
-        strict=True,
+        trail.first_visits(protected), trail.take(slice(600)).first_visits(protected), strict=True
     ):
         assert whole[:600].tolist() == part.tolist()
         assert 0 < part.sum() < 600

@@ -57,12 +57,7 @@ def test_levels_read_from_json_collapse_alike():
 
 
 WORDS = ["the", "baker", "never", "pays"]
-LEVELS = [
-    [(0, 1, 0.1), (1, 2, 2.0), (2, 3, -0.5), (3, 4, 0.0)],
-    [(1, 2, 2.0)],
-    [(1, 3, -4.0)],
-    [(0, 3, 1.0)],
-]
+LEVELS = [[(0, 1, 0.1), (1, 2, 2.0), (2, 3, -0.5), (3, 4, 0.0)], [(1, 2, 2.0)], [(1, 3, -4.0)], [(0, 3, 1.0)]]
 
 
 def explained(words=WORDS, mask=str):

@@ -115,10 +115,7 @@ def test_a_doi_leads_to_the_archive_in_a_set_of_links(tmp_path, resolver):
     ("answers", "message"),
     [
         ([web.page({})], "links 0 archives, not one; name the https address of one"),
-        (
-            [web.page({"Link": TWO})],
-            r"links 2 archives \(http.*b\.zip, .*run\.zip\)",
-        ),
+        ([web.page({"Link": TWO})], r"links 2 archives \(http.*b\.zip, .*run\.zip\)"),
         ([web.page(SET), web.page({}, b"{")], "the set of links is not readable"),
         ([web.page(SET), web.page({}, b"[" * 100_000)], "the set of links is not readable"),
         ([web.page(SET), web.page({}, linkset({"href": "/a" * 2**20}))], "the set of links is not readable"),

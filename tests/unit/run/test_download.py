@@ -185,8 +185,7 @@ def test_a_redirect_of_the_same_kind_is_followed_but_not_for_ever(target):
 
 
 @pytest.mark.parametrize(
-    "place",
-    ["127.0.0.1", "10.1.2.3", "169.254.169.254", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0"],
+    "place", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0"]
 )
 def test_a_link_from_outside_to_this_network_is_refused(place):
     origin = "https://203.0.114.1/file"

@@ -105,11 +105,7 @@ def test_docstrings_and_other_code_rerun_nothing_here(package):
             "fairness-testing.prepare-classifier",
             "fairness-testing.search-discrimination",
         ),
-        (
-            "biaslab.origins.checks.brittleness",
-            "embeddings.train-glove",
-            "origins.predict-flips",
-        ),
+        ("biaslab.origins.checks.brittleness", "embeddings.train-glove", "origins.predict-flips"),
     ],
 )
 def test_an_edit_reruns_the_steps_that_import_the_module_alone(package, module, kept, changed):

@@ -33,8 +33,7 @@ def test_listed_words_and_their_plurals_are_masked(word, masked):
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["", "s", "es", "ies", "cupes", "cupe", "kettl", "kettled", "baker", "##ket", "Ünïcödé", "\ud83d"],
+    "word", ["", "s", "es", "ies", "cupes", "cupe", "kettl", "kettled", "baker", "##ket", "Ünïcödé", "\ud83d"]
 )
 def test_other_words_stay_as_they_are(word):
     assert MASKER(word) == word

@@ -213,13 +213,7 @@ def _tests(audits: Sequence[Audit]) -> Section:
             "p after": "{p_after:.2g}",
         },
         listed(audits[0].tests, "{weat}: {title}"),
-        Chart(
-            labels,
-            {"before": "before", "after": "after"},
-            "Effect size",
-            "{weat} {before:.2f}",
-            line=0.0,
-        ),
+        Chart(labels, {"before": "before", "after": "after"}, "Effect size", "{weat} {before:.2f}", line=0.0),
     )
 
 

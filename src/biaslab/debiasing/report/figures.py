@@ -60,10 +60,7 @@ def draw_components(unit: Results, stem: Path) -> None:
     """Draw the variance explained by the components, compared with chance (Figure 2, middle)."""
     subspace = read(unit, "subspace")
     percent = subspace.assign(**{name: 100 * subspace[name] for name in subspace.columns.drop("component")})
-    chance = (
-        ("unit", -0.12, plot.VERMILION, "unit vectors"),
-        ("random", 0.12, plot.BLACK, "pairs of words"),
-    )
+    chance = (("unit", -0.12, plot.VERMILION, "unit vectors"), ("random", 0.12, plot.BLACK, "pairs of words"))
     with plot.figure(plot.SINGLE_COLUMN, 2.3) as fig:
         ax = fig.subplots()
         ax.bar(percent["component"], percent["share"], 0.7, color=plot.BLUE, label="Defining sets")

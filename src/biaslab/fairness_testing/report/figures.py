@@ -23,10 +23,7 @@ from biaslab.fairness_testing.settings import CONTROL, NO_RULE, PAPER, PUBLISHED
 from biaslab.run.area import figure
 from biaslab.run.plan.reports import Results
 
-_LINES = {
-    "n_samples": ("Samples", plot.BLUE),
-    "n_discriminatory": ("Discriminatory samples", plot.VERMILION),
-}
+_LINES = {"n_samples": ("Samples", plot.BLUE), "n_discriminatory": ("Discriminatory samples", plot.VERMILION)}
 _COLOURS = (
     plot.BLUE,
     plot.VERMILION,

@@ -63,10 +63,7 @@ def show_samples(
         facts = [
             ("Search", f"{row['tester']}: {row['n_seeds']:,} seeds; {row['n_queries']:,} model queries"),
             ("Discriminatory", counts),
-            (
-                "In the whole domain",
-                f"{uniform} of {row['n_uniform']:,} uniform samples are discriminatory",
-            ),
+            ("In the whole domain", f"{uniform} of {row['n_uniform']:,} uniform samples are discriminatory"),
             ("In the data", f"{row['data_share']:.2%} of the rows are discriminatory"),
         ]
         console.print()

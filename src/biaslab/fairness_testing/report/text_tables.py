@@ -9,13 +9,7 @@ from biaslab.core.files import read_json_rows
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.report import results
 from biaslab.fairness_testing.report.averages import TEXT_MEASURES, text_averages
-from biaslab.fairness_testing.report.results import (
-    REPETITIONS,
-    name_averages,
-    ratio,
-    show,
-    summarize,
-)
+from biaslab.fairness_testing.report.results import REPETITIONS, name_averages, ratio, show, summarize
 from biaslab.fairness_testing.settings import (
     CERTIFIED,
     CONTROL,

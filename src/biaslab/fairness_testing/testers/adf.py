@@ -85,10 +85,7 @@ def make_tester(
 
 
 def move_until_found(
-    subject: Subject,
-    X: np.ndarray,
-    n_checks: int,
-    move: Callable[[np.ndarray, Check, int], np.ndarray],
+    subject: Subject, X: np.ndarray, n_checks: int, move: Callable[[np.ndarray, Check, int], np.ndarray]
 ) -> tuple[Trail, Finds]:
     """Check samples, (n, d) int32, in lock-step, and move samples that are not yet discriminatory.
 

@@ -15,13 +15,7 @@ def draw_at_random(task: Task, settings: None = None) -> Iterator[Phases]:
     yield Phases(trail.take(slice(task.n_seeds)), trail.take(slice(task.n_seeds, None)))
 
 
-_RANDOM = Tester(
-    name="random",
-    title="THEMIS",
-    search=draw_at_random,
-    draws_seeds=True,
-    is_retrained=False,
-)
+_RANDOM = Tester(name="random", title="THEMIS", search=draw_at_random, draws_seeds=True, is_retrained=False)
 
 TESTERS: dict[str, Tester] = {
     tester.name: tester for tester in (adf.TESTER, aequitas.TESTER, symbolic.TESTER, _RANDOM, *eidig.TESTERS)

@@ -36,13 +36,7 @@ from biaslab.fairness_testing.text.discrimination import (
     labels_of,
     probabilities,
 )
-from biaslab.fairness_testing.text.experiment import (
-    RETRAINED,
-    Case,
-    cases,
-    found_texts,
-    seed_of,
-)
+from biaslab.fairness_testing.text.experiment import RETRAINED, Case, cases, found_texts, seed_of
 from biaslab.fairness_testing.text.search import Finds, draw_rows, load_finds
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent

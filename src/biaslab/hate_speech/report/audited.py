@@ -121,10 +121,7 @@ def _term_lines(audit: Audited) -> list[str]:
     clear = terms[_differs(terms)]
     parts = [
         f"significantly {word} frequent for {', '.join(part['identifier'])}"
-        for word, part in (
-            ("more", clear[clear["difference"] > 0]),
-            ("less", clear[clear["difference"] < 0]),
-        )
+        for word, part in (("more", clear[clear["difference"] > 0]), ("less", clear[clear["difference"] < 0]))
         if len(part)
     ]
     lines = [

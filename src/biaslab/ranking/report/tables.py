@@ -74,10 +74,7 @@ def simulation(units: Sequence[Results]) -> Table:
         f"|A|: values of the attribute; {n:,} lists each, top {top} of {candidates} candidates a value. "
     )
     return Table(
-        data,
-        shown,
-        "Measures of five rankings in the simulation",
-        description + _DRAWN + _CONVENTION,
+        data, shown, "Measures of five rankings in the simulation", description + _DRAWN + _CONVENTION
     )
 
 

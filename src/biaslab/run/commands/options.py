@@ -19,9 +19,7 @@ from biaslab.run.root import repository
 Threads = Annotated[int, typer.Option(help="Threads; the result does not depend on this number.", min=1)]
 Out = Annotated[Path, typer.Option(help="Output file."), To.FILE]
 AnswerOut = Annotated[
-    Path,
-    typer.Option(help="Output path without suffix: a page (.html) and all numbers (.json)."),
-    To.STEM,
+    Path, typer.Option(help="Output path without suffix: a page (.html) and all numbers (.json)."), To.STEM
 ]
 
 # Corpora

@@ -107,10 +107,7 @@ def fetch_to(
 
 
 def fetch_wanted(
-    names: Iterable[str],
-    registry: Mapping[str, Dataset],
-    datasets: Mapping,
-    say: Callable[[str], None],
+    names: Iterable[str], registry: Mapping[str, Dataset], datasets: Mapping, say: Callable[[str], None]
 ) -> dict[str, str]:
     """Make verified copies of the datasets of a run; return the reasons for unavailable datasets.
 

@@ -30,14 +30,7 @@ from biaslab.run.record.manifest import MANIFEST, VARIABLE_KEY
 from biaslab.run.record.notes import NOTES, read_notes
 from biaslab.run.record.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.record.records import RESULTS, StepRecord
-from biaslab.run.record.taken import (
-    Taken,
-    config_digest,
-    forget_taken,
-    note_taken,
-    read_taken,
-    taken_records,
-)
+from biaslab.run.record.taken import Taken, config_digest, forget_taken, note_taken, read_taken, taken_records
 from biaslab.run.travel.crate.contents import is_shown
 from biaslab.run.travel.crate.reading import Run
 

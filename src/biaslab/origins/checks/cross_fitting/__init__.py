@@ -86,10 +86,7 @@ def own_and_others(changes: np.ndarray, choosing: Sequence[Sequence[int]]) -> tu
 
 
 def cross_fit_sets(
-    values: np.ndarray,
-    predict: Mapping[str, Predict],
-    sets: pd.DataFrame,
-    seed: int,
+    values: np.ndarray, predict: Mapping[str, Predict], sets: pd.DataFrame, seed: int
 ) -> pd.DataFrame:
     """Predict the targeted sets of a test by baselines that selected them, and by the others."""
     n, rows = len(values), []

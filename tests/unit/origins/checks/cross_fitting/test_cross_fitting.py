@@ -4,13 +4,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.origins.attribution.estimates import SUM, seed_values
-from biaslab.origins.checks.cross_fitting import (
-    choose,
-    cross_fit_sets,
-    own_and_others,
-    pooled,
-    with_outcomes,
-)
+from biaslab.origins.checks.cross_fitting import choose, cross_fit_sets, own_and_others, pooled, with_outcomes
 from naive.origins import cross_fitted
 
 N, DOCUMENTS = 4, 40

@@ -11,14 +11,7 @@ from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.origins.checks.cross_fitting import SET, SUM
-from biaslab.origins.checks.lds import (
-    N_RANDOM,
-    Prediction,
-    observe,
-    random_changes,
-    reliability,
-    score,
-)
+from biaslab.origins.checks.lds import N_RANDOM, Prediction, observe, random_changes, reliability, score
 from biaslab.origins.subsets import draw_subsets, retrain
 from naive.origins import intraclass_correlation, linear_datamodeling_score
 

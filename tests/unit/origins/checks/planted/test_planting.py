@@ -8,15 +8,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.checks.planted import (
-    CONTROL,
-    KINDS,
-    LOWER,
-    RAISE,
-    n_pairs,
-    plant,
-    plant_pairs,
-)
+from biaslab.origins.checks.planted import CONTROL, KINDS, LOWER, RAISE, n_pairs, plant, plant_pairs
 from biaslab.origins.checks.planted.recall import (
     EITHER,
     TEST_WORDS,

@@ -12,11 +12,7 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import Vocabulary, digest_words
 from biaslab.origins.attribution.ppmi import measure_sets
 from biaslab.origins.representations.ppmi_comparison import correlate_word_sets
-from biaslab.origins.representations.transfer import (
-    compare_responses,
-    compare_word2vec,
-    set_changes,
-)
+from biaslab.origins.representations.transfer import compare_responses, compare_word2vec, set_changes
 from biaslab.origins.sets.selection import members
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
