@@ -66,9 +66,10 @@ def audit(
 ) -> None:
     """Measure every published claim on the results; write the verdicts, their summary and the page.
 
-    The file `planned` lists the results of the run; results of earlier configurations are not measured.
+    The file `planned` lists the results of the run; results of earlier configurations are not measured. A
+    workflow that uses this one as a module writes no list.
     """
-    of_this_run = parse_json(read_text(planned, "list of planned results"))
+    of_this_run = parse_json(read_text(planned, "list of planned results")) if planned.is_file() else None
     invented = {(area, name) for area, name in made_up}
     registry = read_claims(registries, schema)
     write_tsv(claims, measure_claims(registry, results, setups, absent, invented, lacking, of_this_run))
