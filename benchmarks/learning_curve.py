@@ -24,7 +24,7 @@ from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.embeddings.cooccurrence import read_counted
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
 from biaslab.origins.sets.selection import members
-from biaslab.origins.subsets import retrain
+from biaslab.origins.subsets import draw_documents, retrain
 
 import numpy as np
 import pandas as pd
@@ -47,12 +47,7 @@ def drawn_halves(folder, numbers):
     """Return the documents that drawn halves lack, by name; the first of them are scored in the run."""
     n_documents = len(read_parquet(folder / "documents.parquet", ["document"]))
     size, seed = len(next(iter(halves(folder).values()))), seed_of(folder.parents[1] / "config.json")
-    return {
-        f"subset-{size}-{number}": np.sort(
-            stream(seed, "subset", size, number).choice(n_documents, size, replace=False)
-        )
-        for number in numbers
-    }
+    return {f"subset-{size}-{n}": draw_documents(n_documents, size, n, seed) for n in numbers}
 
 
 def train(folder, kept, part):

@@ -74,9 +74,14 @@ def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: 
     frames = [frame("", "", RANDOM, 0, 0, [])]
     for size in sizes:
         for replicate in range(subsets):
-            documents = stream(seed, "subset", size, replicate).choice(n_documents, size, replace=False)
+            documents = draw_documents(n_documents, size, replicate, seed)
             frames.append(frame(f"subset-{size}-{replicate}", "", RANDOM, size, replicate, documents))
     return pd.concat(frames, ignore_index=True)
+
+
+def draw_documents(n_documents: int, size: int, replicate: int, seed: int) -> np.ndarray:
+    """Return the documents that a random subset lacks, ascending."""
+    return np.sort(stream(seed, "subset", size, replicate).choice(n_documents, size, replace=False))
 
 
 def retrain(
