@@ -1,4 +1,5 @@
 from biaslab.run.areas import AREAS
+from biaslab.run.record.manifest import PLANNED
 
 # The areas that run, and the digest of the code behind each rule.
 RUN = [area.name for area in PLAN.areas if PLAN.has(area)]
@@ -48,7 +49,7 @@ rule measure_claims:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
     params:
-        given=given(results="results/", planned="results/logs/planned.json", **PLAN.audited()),
+        given=given(results="results/", planned=f"results/{PLANNED}", **PLAN.audited()),
     message:
         "measure every published claim"
     shell:
