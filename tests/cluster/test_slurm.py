@@ -23,7 +23,7 @@ RUN = [sys.executable, "-m", "biaslab", "run", "--preset", "smoke", "--configfil
 SLURM = ["--workflow-profile", PROFILE, "--latency-wait", 10, "--slurm-init-seconds-before-status-checks", 3]
 AREA = "areas: [ranking]\nranking: {distributions: 100}\n"
 FIRST = {"simulate_ranking", "compare_rankings"}
-STEPS = {*FIRST, "write_manifest"}
+STEPS = {*FIRST, "audit"}
 """The steps of the area that a cluster runs, and those of them that wait for none."""
 
 SUBMITTED = re.compile(r"Job \d+ has been submitted with SLURM jobid (\d+) \(log: .*/rule_(\w+)/")

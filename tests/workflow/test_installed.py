@@ -118,7 +118,7 @@ def test_metadata(wheel):
 def test_dry_runs_of_the_default_and_of_a_preset(run):
     counts = jobs(run("run", "-n", "--quiet", "rules"))
     assert counts["train_baseline"] == 2
-    assert counts["measure_claims"] == 1
+    assert counts["audit"] == 1
     smoke = jobs(run("run", "--preset", "smoke", "-n", "--quiet", "rules"))
     assert smoke["train_without_set"] == 7
     assert {path.name for path in Path().iterdir()} <= {".snakemake"}

@@ -67,7 +67,7 @@ def test_presets_expand_to_their_trainings(snakemake, tmp_path, preset, retraini
     assert counts["train_without_set"] == retraining_jobs
     assert counts["attribute_documents"] == weats
     assert not {"retrain_subsets", "retrain_flips"} & counts.keys()
-    assert counts["measure_claims"] == counts["write_manifest"] == 1
+    assert counts["audit"] == 1
 
 
 def test_the_preset_smoke_has_every_analysis(smoke):
@@ -75,7 +75,7 @@ def test_the_preset_smoke_has_every_analysis(smoke):
     assert (counts["train_baseline"], counts["train_without_set"]) == (1, 5 + 2)
     assert (counts["retrain_subsets"], counts["retrain_flips"]) == (1, 2)
     assert (counts["search_text_networks"], counts["retrain_text_networks"]) == (1, 1)
-    assert counts["attribute_documents"] == counts["measure_claims"] == counts["write_manifest"] == 1
+    assert counts["attribute_documents"] == counts["audit"] == 1
 
 
 def test_the_audit_waits_for_every_result_that_claims_use(tmp_path, monkeypatch):
@@ -83,8 +83,8 @@ def test_the_audit_waits_for_every_result_that_claims_use(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     files = ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(PRESETS / "smoke.yaml")]
     planned = planned_jobs([*files, "--cores=1"])
-    audit = next(job for job in planned if job.rule == "measure_claims")
-    setups = json.loads(re.search("--given '(.*)'", audit.command)[1])["setups"]
+    audit = next(job for job in planned if job.rule == "audit")
+    setups = json.loads(re.search("--given '(.*)'", audit.command)[1])["units"]["setups"]
     schema = ROOT / "workflow/schemas/claims.schema.yaml"
     claims = read_claims(sorted((ROOT / "workflow/resources/claims").glob("*.tsv")), schema)
     patterns = {
@@ -121,7 +121,7 @@ def test_a_part_may_be_switched_off_and_all_else_goes_on(snakemake, tmp_path, sw
     found = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "off.yaml")).keys()
     gone, left = SWITCHES[switched]
     assert not gone & found
-    assert left | {f"report_{area}", "measure_claims", "write_manifest"} <= found
+    assert left | {f"report_{area}", "audit"} <= found
 
 
 def test_own_data_need_no_dataset_and_a_setup_without_its_corpus_is_left_out(snakemake, tmp_path):
@@ -159,7 +159,7 @@ def test_only_what_the_configuration_names_is_run_and_needs_data(snakemake, tmp_
     )
     counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "some.yaml"))
     assert counts["simulate_ranking"] == counts["search_discrimination"] == 1
-    assert counts["record_config"] == counts["measure_claims"] == counts["write_manifest"] == 1
+    assert counts["record_config"] == counts["audit"] == 1
     unnamed = ("train_baseline", "fetch_dataset", "measure_debiasing", "train_text_vectors")
     unnamed += ("prepare_tested_texts", "train_text_networks", "search_text_networks", "measure_found_texts")
     assert not counts.keys() & {*unnamed, "report_debiasing", "report_origins", "certify_text_networks"}
@@ -236,7 +236,7 @@ def test_every_caption_is_shown():
 
 
 def test_every_step_has_the_digest_of_its_code(smoke):
-    manifest = next(line for line in smoke.stdout.splitlines() if "step audit.write-manifest" in line)
+    manifest = next(line for line in smoke.stdout.splitlines() if "step audit.audit-run" in line)
     digests = dict(re.findall(r'"(\w+)": "([0-9a-f]{16})"', manifest))
     assert set(jobs(smoke)) - {"everything", "total", "record_config"} <= set(digests)
 

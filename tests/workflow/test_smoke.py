@@ -49,7 +49,7 @@ KILLED = [
 ]
 KILLED_SETS = {"random-10-0", "smoke-increase-5", "smoke-increase-10"}
 DEADLINE = 300  # seconds
-AUDIT = {"record_config", "measure_claims", "write_manifest"}
+AUDIT = {"record_config", "audit"}
 OF_TEXTS = {"read_corpus", "count_cooccurrences", "highlight_documents"}
 """What is made again for the pages of documents: no crate holds their texts."""
 

@@ -28,13 +28,14 @@ rule record_config:
         "printf '%s\\n' {params.json:q} > {output} 2> {log}"
 
 
-rule measure_claims:
+rule audit:
     input:
-        measured_on(*RUN),
+        results_of(*RUN),
         registries=CLAIMS,
         schema=ROOT / "workflow/schemas/claims.schema.yaml",
         printed=PRINTED,
         papers=PAPERS,
+        config="results/config.json",
     output:
         multiext("results/audit/summary", ".tsv", ".md", ".tex"),
         claims="results/audit/claims.tsv",
@@ -44,45 +45,23 @@ rule measure_claims:
             category="Audit",
             labels={"item": "Published claims"},
         ),
-    localrule: True
+        manifest="results/audit/manifest.json",
     resources:
         mem_mb=LIMITS.memory(2000),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given(results="results/", planned=f"results/{PLANNED}", **PLAN.audited()),
-    message:
-        "measure every published claim"
-    shell:
-        step("audit.measure-claims")
-
-
-rule write_manifest:
-    input:
-        results_of(*RUN),
-        rules.measure_claims.output,
-        config="results/config.json",
-    output:
-        out="results/audit/manifest.json",
-    resources:
-        mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(60),
     params:
         given=given(
             results="results/",
-            inputs=PLAN.inputs(),
-            known_inputs=PLAN.known_inputs(),
-            code=STEPS,
-            **({"lost": PLAN.not_made()} if PLAN.lost else {}),
+            planned=f"results/{PLANNED}",
+            units=PLAN.audited(),
+            record={
+                "inputs": PLAN.inputs(),
+                "known_inputs": PLAN.known_inputs(),
+                "code": STEPS,
+                "lost": PLAN.not_made(),
+            },
         ),
     message:
-        "record what made the results"
+        "measure every published claim, and record what made the results"
     shell:
-        step("audit.write-manifest")
-
-
-rule audit:
-    input:
-        rules.measure_claims.output,
-        "results/audit/manifest.json",
-    message:
-        "the audit of every published claim"
+        step("audit.audit-run")

@@ -118,8 +118,3 @@ def results_of(*areas):
     """All that is made for some areas, but what failed steps cost."""
     files = [file for area in areas for file in getattr(rules, area).input]
     return [file for file in files if str(file).removeprefix(RESULTS) not in PLAN.lost]
-
-
-def measured_on(*areas):
-    """Those of these results that claims are measured on: no pictures and pages."""
-    return [file for file in results_of(*areas) if str(file).endswith((".tsv", ".parquet", ".json"))]

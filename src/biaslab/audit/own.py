@@ -30,6 +30,7 @@ from biaslab.audit.summary import (
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text, write_json, write_text
 from biaslab.core.io import write_tsv
+from biaslab.run.record.manifest import write_manifest
 
 FROZEN = "frozen.json"
 PAPER, PRINTS, EXAMPLES, SCHEMA = "paper.tsv", "printed.tsv", "examples.tsv", "claims.schema.yaml"
@@ -49,33 +50,36 @@ class Freeze:
     changes: tuple[str, ...]
 
 
-def audit(
+def audit_run(
     registries: list[Path],
     schema: Path,
     printed: list[Path],
     papers: list[Path],
     results: Path,
     planned: Path,
-    setups: dict[str, list[str]],
-    absent: dict[str, str],
-    made_up: list[list[str]],
-    lacking: dict[str, dict[str, list[str]]],
+    units: dict[str, Any],
+    record: dict[str, Any],
+    config: Path,
     claims: Path,
     page: Path,
+    manifest: Path,
     say: Callable[[str], None],
 ) -> None:
-    """Measure every published claim on the results; write the verdicts, their summary and the page.
+    """Measure every published claim; write the verdicts, their summary, the page and the manifest of the run.
 
-    The file `planned` lists the results of the run; results of earlier configurations are not measured. A
-    workflow that uses this one as a module writes no list.
+    `units` has the arguments of `measure_claims` by name, and `record` those of `write_manifest`. The file
+    `planned` lists the results of the run; results of earlier configurations are not measured. A workflow
+    that uses this one as a module writes no list.
     """
     of_this_run = parse_json(read_text(planned, "list of planned results")) if planned.is_file() else None
-    invented = {(area, name) for area, name in made_up}
+    made_up = {(area, name) for area, name in units["made_up"]}
     registry = read_claims(registries, schema)
-    write_tsv(claims, measure_claims(registry, results, setups, absent, invented, lacking, of_this_run))
+    table = measure_claims(registry, results, **units | {"made_up": made_up, "planned": of_this_run})
+    write_tsv(claims, table)
     tables = read_measured(claims), read_printed(printed), read_papers(papers)
     write_summary(*tables, claims.with_name("summary"), say)
     write_html(*tables, page)
+    write_manifest(results, manifest, config, **record)
 
 
 def start_registry(folder: Path, schema: Path, examples: Path) -> list[Path]:

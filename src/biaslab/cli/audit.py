@@ -97,7 +97,7 @@ def measure(
 @app.command("crate")
 def crate(
     results: Annotated[Path, typer.Argument(help="Results folder of a finished run.")],
-    out: Annotated[Path, typer.Option(help="Archive (.zip) or new folder."), To.FILE],
+    out: Annotated[Path, typer.Option(help="Archive (.zip)."), To.FILE],
     more: With = None,
     leave_out: Annotated[
         list[str] | None,

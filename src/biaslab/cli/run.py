@@ -1,13 +1,11 @@
 """Commands of the workflow: start a configuration, run all steps by Snakemake, or run a step."""
 
 import contextlib
-import enum
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,13 +16,6 @@ from biaslab.run.plan.arguments import only_looks
 
 if TYPE_CHECKING:
     from biaslab.run.travel.travel import Choice, Source
-
-
-class Trust(enum.StrEnum):
-    """The results of another run that are accepted."""
-
-    NONE = "none"
-    DIGESTS = "digests"
 
 
 Preset = Annotated[str | None, typer.Option(help="A preset of workflow/presets, without .yaml.")]
@@ -64,9 +55,6 @@ def run(
             " its crate's archive; '#sha256=DIGEST' after an address is checked first.",
         ),
     ] = None,
-    trust: Annotated[
-        Trust, typer.Option(help="Results to take: those of steps with equal digests, or none.")
-    ] = Trust.DIGESTS,
     recheck: Annotated[
         int, typer.Option(help="Number of randomly drawn steps to rerun and compare.", min=0)
     ] = 0,
@@ -94,7 +82,7 @@ def run(
     need(WORKFLOW)
     root = repository()
     with contextlib.ExitStack() as stack:
-        source = _open_source(stack, from_, trust, recheck, recheck_seed)
+        source = _open_source(stack, from_, recheck, recheck_seed)
         files = overlays(preset, configfile, root)
         source_files = []
         if source is not None:
@@ -151,14 +139,14 @@ def _answers(areas: list[str]) -> list[str]:
 
 
 def _open_source(
-    stack: contextlib.ExitStack, place: str | None, trust: Trust, recheck: int, seed: int | None
+    stack: contextlib.ExitStack, place: str | None, recheck: int, seed: int | None
 ) -> "Source | None":
     """Open the run to continue from, if any."""
     from biaslab.core.errors import InputError
 
     if place is None:
-        if recheck or trust != Trust.DIGESTS:
-            raise InputError("--recheck and --trust apply to another run only; name that run with --from")
+        if recheck:
+            raise InputError("--recheck applies to another run only; name that run with --from")
         return None
     from biaslab.run.data.datasets import DOWNLOADS
     from biaslab.run.travel.crate.fetching import fetch_archive, is_address
@@ -167,7 +155,7 @@ def _open_source(
 
     path = fetch_archive(place, DOWNLOADS, MAX_BYTES, _report) if is_address(place) else Path(place)
     run = stack.enter_context(opened_run(path, with_steps=True))
-    return Source(path.name, run, trust is Trust.DIGESTS, recheck, seed)
+    return Source(path.name, run, recheck, seed)
 
 
 def _take(
@@ -187,7 +175,7 @@ def _take(
 
     from biaslab.core.errors import InputError
     from biaslab.run.plan.jobs import Job, planned_jobs, unmark
-    from biaslab.run.record.taken import kept_note
+    from biaslab.run.record.taken import announced, check_taken, read_taken
     from biaslab.run.travel import travel
 
     plain = _without_force(arguments)
@@ -200,29 +188,24 @@ def _take(
     def plan(configfiles: Sequence[Path], arguments: Sequence[str]) -> list[Job]:
         return planned_jobs([*_options(root, configfiles, plain), *arguments])
 
-    def wanted(targets: Sequence[str]) -> list[str]:
-        return [*targets, *options] if targets else plain
-
     calls = (
-        lambda targets: plan(files, wanted(targets)),
-        lambda targets: _snakemake(root, files, wanted(targets)),
-        lambda killed: unmark(killed, [*_options(root, files, plain), "--cores=1"]),
+        lambda: plan(files, plain),
+        lambda targets: _snakemake(root, files, [*targets, *options]),
+        lambda kept: unmark(kept, [*_options(root, files, plain), "--cores=1"]),
     )
-    with kept_note(Path("results")):
-        while True:
-            taken = travel.announce(source)
-            jobs = plan(files, [*plain, "--forceall"])
-            source_jobs = jobs if files == source_files else plan(source_files, [*options, "--forceall"])
-            chosen = travel.Choice(source, jobs, source_jobs, config, registry)
-            for line in travel.describe(chosen):
-                _report(line)
-            if only_looks(arguments):
-                raise typer.Exit(0)
-            if code := travel.take(chosen, taken, *calls, _report):
-                raise typer.Exit(code)
-            if not chosen.differs:
-                return chosen
-            source = replace(source, recheck=0)  # results of files with other bytes are not taken
+    check_taken(read_taken(Path("results")), config)
+    taken = travel.origin(source)
+    with announced(Path("results"), taken):
+        jobs = plan(files, [*plain, "--forceall"])
+        source_jobs = jobs if files == source_files else plan(source_files, [*options, "--forceall"])
+        chosen = travel.Choice(source, jobs, source_jobs, config, registry)
+        for line in travel.describe(chosen):
+            _report(line)
+        if only_looks(arguments):
+            raise typer.Exit(0)
+        if code := travel.take(chosen, taken, *calls, _report):
+            raise typer.Exit(code)
+        return chosen
 
 
 def _options(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) -> list[str]:

@@ -172,6 +172,6 @@ def test_the_audit_reads_every_history(tmp_path, monkeypatch):
     (tmp_path / "only.yaml").write_text("areas: [hate_speech]\n")
     files = [str(ROOT / "workflow/presets/smoke.yaml"), str(tmp_path / "only.yaml")]
     jobs = planned_jobs(["--snakefile", str(ROOT / "Snakefile"), "--configfile", *files])
-    (audit,) = (job for job in jobs if job.rule == "measure_claims")
+    (audit,) = (job for job in jobs if job.rule == "audit")
     trained = {file for job in jobs if job.rule == "train_classifier" for file in job.outputs}
     assert {file for file in trained if file.endswith("history.tsv")} <= set(audit.inputs)

@@ -102,7 +102,7 @@ def test_what_failed_is_noted_and_nothing_of_an_earlier_run_deleted(plan):
     found = plan("failed: {before: [fairness_testing/other/counts.tsv]}")
     graph = Graph(done=["ended"])
     counts, table = "results/fairness_testing/mine/counts.tsv", "results/fairness_testing/tables/one.tsv"
-    claims = job(graph, "measure_claims", [write("results/audit/claims.tsv")], reads=[counts, table])
+    claims = job(graph, "audit", [write("results/audit/claims.tsv")], reads=[counts, table])
     report = job(graph, "report_one", [write(table)], [claims], reads=[counts])
     kept = job(graph, "up_to_date", [write("results/ranking/kept.tsv")])
     behind = job(graph, "search", [write(counts)], [report, kept])
@@ -140,7 +140,7 @@ def test_what_failed_is_noted_and_nothing_of_an_earlier_run_deleted(plan):
 def test_a_page_that_no_claim_uses_is_lost_and_the_manifest_still_written(plan):
     found, graph = plan(), Graph()
     page = "results/ranking/page.html"
-    manifest = job(graph, "write_manifest", ["results/audit/manifest.json"], reads=[page])
+    manifest = job(graph, "audit", ["results/audit/manifest.json"], reads=[page])
     failed = job(graph, "highlight", [page], [manifest])
     workflow = SimpleNamespace(dag=graph, scheduler=SimpleNamespace(failed=[failed]))
     failures.note_failures(workflow, found, "results")

@@ -1,7 +1,9 @@
 import json
 import os
+import shutil
 import zipfile
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
@@ -133,7 +135,8 @@ def test_records_that_do_not_fit_together_are_refused(tmp_path, change, message)
 @pytest.mark.parametrize("change", ["digest", "another", "no text"])
 def test_a_crate_whose_records_were_changed_is_refused(tmp_path, change):
     crate = tmp_path / "crate"
-    write_crate(make_run(tmp_path / "run"), crate, repository(), ["results"])
+    write_crate(make_run(tmp_path / "run"), tmp_path / "crate.zip", repository(), ["results"])
+    shutil.unpack_archive(tmp_path / "crate.zip", crate)
     records = json.loads((crate / "records.json").read_text())
     for record in records:
         record["outputs"] = dict.fromkeys(record["outputs"], "0" * 64)
@@ -147,7 +150,8 @@ def test_a_crate_whose_records_were_changed_is_refused(tmp_path, change):
         entity["sha256"] = sha256_file(crate / "records.json")
         write_json(crate / "ro-crate-metadata.json", metadata)
     message = {"digest": "differs from", "another": "and the manifest", "no text": "is not text"}[change]
-    with pytest.raises(InputError, match=message), opened_run(crate):
+    archive = Path(shutil.make_archive(crate, "zip", crate))
+    with pytest.raises(InputError, match=message), opened_run(archive):
         pass
 
 

@@ -45,12 +45,12 @@ def test_costs_are_added_up_by_rule_and_what_was_not_measured_is_named(results):
     assert found.loc["measure"].tolist() == ["origins", 2, 1, pytest.approx(1.5 / 3600, abs=1e-5), 2, 2, 60]
     assert found.loc["report_one", ["area", "jobs", "measured_jobs"]].tolist() == ["ranking", 1, 0]
     assert found.loc["report_one"].isna().sum() == 4, "nothing is known of its cost"
-    assert found.index.tolist() == ["train", "measure", "write_manifest", "report_one"], "the costliest first"
+    assert found.index.tolist() == ["train", "measure", "audit", "report_one"], "the costliest first"
 
 
 def test_the_job_that_writes_the_table_is_in_it_once(results):
-    end(results, "audit/write_manifest", "write_manifest", 2, 1, 60)
-    assert table(results).loc["write_manifest", "jobs"] == 1
+    end(results, "audit/audit", "audit", 2, 1, 60)
+    assert table(results).loc["audit", "jobs"] == 1
 
 
 def test_the_table_is_written_with_the_manifest_which_does_not_vouch_for_it(tmp_path):

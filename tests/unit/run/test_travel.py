@@ -1,6 +1,5 @@
 """What is taken of another run, what is made, and what a spot check finds."""
 
-import itertools
 import json
 import os
 import zipfile
@@ -14,7 +13,7 @@ from biaslab.core.files import write_text
 from biaslab.run.plan.jobs import Job
 from biaslab.run.record.manifest import TAKEN
 from biaslab.run.record.records import StepRecord
-from biaslab.run.record.taken import Taken, check_taken, kept_note, read_taken, taken_records
+from biaslab.run.record.taken import Taken, announced, check_taken, read_taken, taken_records
 from biaslab.run.root import repository
 from biaslab.run.travel import travel
 from biaslab.run.travel.crate.reading import Run, opened_run
@@ -25,7 +24,6 @@ from travel_data import CODE, MADE, make_run
 
 TABLE, EMBEDDING = "results/origins/unit/bias.tsv", f"results/{next(iter(MADE))}"
 FIGURE, TEXTS = "results/origins/tables/table1.tsv", "results/origins/unit/documents.parquet"
-UPDATED = f"Input files updated by another job: {EMBEDDING}"
 RECORD = {"areas": ["origins"], "seed": 1}
 
 
@@ -35,6 +33,7 @@ def command_of(rule, seed=1):
 
 MEASURE = Job("measure", (EMBEDDING,), (TABLE,), command_of("measure"))
 REPORT = Job("report_one", (TABLE,), (FIGURE,), command_of("report_one"))
+MORE = Job("more", (EMBEDDING,), ("results/origins/unit/more.tsv",), "more")  # not in the crate
 
 
 def jobs_of_today(told=()):
@@ -73,15 +72,15 @@ class Gone:
 def go_on(empty, monkeypatch):
     """Return a function that goes on from the crate in the empty folder.
 
-    Steps write what they once did, or `writes`; `plans` are the jobs that Snakemake would run, in turn. Steps
-    of `told` have other commands in this run, steps of `told_there` for the configuration of the crate. Both
+    Steps write what they once did, or `writes`; `planned` are the jobs that Snakemake would run. Steps of
+    `told` have other commands in this run, steps of `told_there` for the configuration of the crate. Both
     have the same `jobs`, if there are any.
     """
 
     def run(
-        code=None, writes=None, told=(), told_there=(), config=RECORD, plans=(), fails=0, jobs=(), **options
+        code=None, writes=None, told=(), told_there=(), config=RECORD, planned=(), fails=0, jobs=(), **options
     ):
-        said, made, unmarked, planned = [], [], [], list(plans)
+        said, made, unmarked = [], [], []
         now, there = (jobs or jobs_of_today(others) for others in (told, told_there))
         codes = {f"origins.{rule}": digest for rule, digest in (CODE | (code or {})).items()}
         monkeypatch.setattr(travel, "digests", lambda names: codes)
@@ -94,18 +93,14 @@ def go_on(empty, monkeypatch):
                 write_text(file, writes or f"{file.removeprefix('results/')}\n")
             return 0
 
-        def plan(targets):
-            missing = [job for job in now if job.outputs[0] in targets]
-            missing = [job for job in missing if not Path(job.outputs[0]).exists()]
-            return missing or (planned.pop(0) if planned else [])
-
         with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
             source = Source("crate.zip", opened, **options)
-            taken = travel.announce(source)
-            choice = Choice(source, now, there, config, {})
-            said += travel.describe(choice)
-            exit_code = travel.take(choice, taken, plan, make, unmarked.extend, said.append)
-        return Gone(exit_code, said, made, unmarked, choice)
+            taken = travel.origin(source)
+            with announced(travel.HERE, taken):
+                choice = Choice(source, now, there, config, {})
+                said += travel.describe(choice)
+                code = travel.take(choice, taken, lambda: planned, make, unmarked.extend, said.append)
+        return Gone(code, said, made, unmarked, choice)
 
     return run
 
@@ -145,7 +140,7 @@ def test_the_same_command_again_changes_nothing(go_on, empty):
     assert taken_records(empty / "results") == records
 
 
-def test_what_is_taken_is_no_newer_than_what_was_made_of_it(go_on, empty, monkeypatch):
+def test_what_is_taken_is_no_newer_than_what_was_made_of_it(go_on, empty):
     go_on()
     write_text(empty / FIGURE, f"{FIGURE.removeprefix('results/')}\n")
     (empty / TABLE).unlink()
@@ -153,11 +148,9 @@ def test_what_is_taken_is_no_newer_than_what_was_made_of_it(go_on, empty, monkey
     assert times(empty)[TABLE] <= times(empty)[FIGURE]
     later = times(empty)[TABLE] + 10**9
     write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
-    for noted in ({}, {EMBEDDING: {}}):
-        os.utime(empty / EMBEDDING, ns=(later, later))
-        monkeypatch.setattr(travel, "read_notes", lambda *_, noted=noted: noted)
-        go_on()
-        assert times(empty)[TABLE] >= times(empty)[EMBEDDING]
+    os.utime(empty / EMBEDDING, ns=(later, later))
+    go_on()
+    assert times(empty)[TABLE] >= times(empty)[EMBEDDING]
 
 
 def test_results_copied_here_with_an_old_time_are_not_older_than_their_inputs(go_on, empty):
@@ -168,101 +161,65 @@ def test_results_copied_here_with_an_old_time_are_not_older_than_their_inputs(go
     assert times(empty)[TABLE] >= times(empty)["own.txt"]
 
 
-def test_a_later_input_ages_what_was_made_here_in_its_order(go_on, empty, monkeypatch):
+def test_a_later_input_ages_what_was_made_here_in_its_order(go_on, empty):
     """Otherwise a checkout of the same commit would cost what has been computed since the crate."""
     go_on()
-    monkeypatch.setattr(travel, "read_notes", lambda *_: {EMBEDDING: {}, TABLE: {}})
     for made, read in ((1000, 900), (900, 1000)):
         write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
         write_text(empty / TABLE, "of other settings")
         os.utime(empty / TABLE, (made, made))
         os.utime(empty / EMBEDDING, (read, read))
         go_on(told=["measure"], config=RECORD | {"more": 1})
-        after = {name: (empty / name).stat().st_mtime for name in ("own.txt", EMBEDDING, TABLE)}
-        assert min(after[EMBEDDING], after[TABLE]) > after["own.txt"]
+        after = times(empty)
+        assert min(after[EMBEDDING], after[TABLE]) >= after["own.txt"]
         assert (after[TABLE] > after[EMBEDDING]) == (made > read), "what is stale is made again"
 
 
-def test_snakemake_forgets_how_agreeing_results_were_made_and_no_others(go_on, empty, monkeypatch):
+def test_snakemake_forgets_how_agreeing_results_were_made_and_no_others(go_on, empty):
     """A killed step, say, or a checkout elsewhere, which gives the inputs other names."""
-    table = replace(MEASURE, reason="Set of input files has changed since last execution")
-    texts = replace(plan_of_texts()[0], reason="Incomplete files")
-    again = replace(REPORT, reason="Code has changed since last execution")
+    planned = [MEASURE, jobs_of_today()[2], REPORT]
+    assert go_on(planned=planned).unmarked == [], "nothing was here"
     write_text(empty / FIGURE, f"{FIGURE.removeprefix('results/')}\n")
-    assert go_on(plans=[[table, texts, again], [table]]).unmarked == [TABLE]
-    monkeypatch.setattr(travel, "read_notes", lambda *_: {TABLE: {}})
-    assert go_on(told=["measure"], config=RECORD | {"more": 1}, plans=[[table]]).unmarked == []
+    assert go_on(planned=planned).unmarked == [TABLE]
+    assert go_on(told=["measure"], planned=planned).unmarked == []
 
 
-def test_a_result_with_other_bytes_that_was_not_made_here_is_replaced(go_on, empty):
-    write_text(empty / TABLE, "older")
-    go_on()
-    assert (empty / TABLE).read_text() != "older"
-
-
-def test_a_result_that_was_made_here_stays_and_what_was_made_of_another_is_not_taken(
-    go_on, empty, monkeypatch
+def test_a_result_with_other_bytes_stays_and_nothing_that_was_computed_of_the_recorded_one_is_taken(
+    go_on, empty
 ):
     write_text(empty / EMBEDDING, "made here")
-    monkeypatch.setattr(travel, "read_notes", lambda *_: {EMBEDDING: {}})
     gone = go_on()
     assert there(empty) == {"own.txt", EMBEDDING}
+    assert (empty / EMBEDDING).read_text() == "made here"
     assert "not taken, their inputs are rerun: measure" in gone.said
 
 
-def test_only_readers_of_a_file_with_other_bytes_are_rerun(go_on, empty, monkeypatch):
+def test_only_readers_of_a_file_with_other_bytes_are_rerun(go_on, empty):
     both = Job("both", ("own.txt",), (EMBEDDING, TEXTS), "biaslab step origins.both")
     write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
     write_text(empty / TEXTS, "other")
-    monkeypatch.setattr(travel, "read_notes", lambda *_: {EMBEDDING: {}, TEXTS: {}})
     go_on(jobs=[both, MEASURE, REPORT])
     assert there(empty) == {"own.txt", EMBEDDING, TEXTS, TABLE}
 
 
-def test_a_result_of_unknown_origin_stays_where_the_crate_has_no_other(go_on, empty):
-    write_text(empty / EMBEDDING, "copied from somewhere")
-    write_text(empty / TABLE, "older")
-    go_on()
-    assert (empty / EMBEDDING).read_text() == "copied from somewhere"
-    assert (empty / TABLE).read_text() == "older", "it may have been made of that"
-
-
-def test_results_computed_from_a_file_that_another_crate_replaces_are_rerun(go_on, empty, monkeypatch):
-    """Otherwise they would stay, since all copied files get the time of the oldest result."""
-    of_table, more = (f"results/origins/unit/{name}.tsv" for name in ("of_table", "more"))
-    jobs = [Job("own", (TABLE,), (of_table,), "own"), Job("more", (of_table,), (more,), "more")]
-    jobs = [*jobs_of_today(), *jobs]
-    monkeypatch.setattr(travel, "read_notes", lambda *_: {of_table: {}, more: {}})
-    for has_table, number in itertools.product((True, False), range(2)):
-        go_on(jobs=jobs)
-        for name in (of_table, more):
-            write_text(empty / name, "computed here")
-        if not has_table:
-            (empty / TABLE).unlink()
-        go_on(jobs=jobs)
-        assert there(empty) == {"own.txt", TABLE, of_table, more}, "the same bytes"
-        run = make_run(empty.parent / f"run{has_table}{number}", text="other" * (1 - number))
-        write_crate(run, empty.parent / "crate.zip", repository(), ["results"])
-        if not has_table:
-            (empty / TABLE).unlink()
-        gone = go_on(jobs=jobs)
-        assert there(empty) == {"own.txt", TABLE}
-        assert (empty / TABLE).read_bytes() == (run.parent / TABLE).read_bytes()
-        assert gone.said[-1].startswith("to run: measure, own, more,")
-
-
-@pytest.mark.parametrize(("read", "stays"), [(TABLE, False), (EMBEDDING, True)])
-def test_results_of_a_deleted_file_stay_unless_the_crate_has_one(go_on, empty, monkeypatch, read, stays):
-    of_read = "results/origins/unit/of_read.tsv"
-    monkeypatch.setattr(travel, "read_notes", lambda *_: {of_read: {}})
-    write_text(empty / of_read, "computed here")
-    go_on(jobs=[*jobs_of_today(), Job("own", (read,), (of_read,), "own")])
-    assert (empty / of_read).exists() == stays
-
-
-def test_nothing_is_taken_on_request(go_on, empty):
-    go_on(trusts=False)
-    assert there(empty) == {"own.txt"}
+@pytest.mark.parametrize("text", ["", "other"])
+def test_results_computed_from_a_missing_file_are_rerun_when_it_is_taken_from_another_crate(
+    go_on, empty, text
+):
+    """Their file may have had other bytes; all other files are copied with the time of the oldest result."""
+    name = "results/origins/unit/of_table.tsv"
+    jobs = [*jobs_of_today(), Job("own", (TABLE,), (name,), "own")]
+    go_on(jobs=jobs)
+    write_text(empty / name, "computed here")
+    before = times(empty)
+    write_crate(
+        make_run(empty.parent / "another", text=text), empty.parent / "crate.zip", repository(), ["results"]
+    )
+    go_on(jobs=jobs)
+    assert times(empty) == before
+    (empty / TABLE).unlink()
+    go_on(jobs=jobs)
+    assert times(empty)[TABLE] > times(empty)[name] == before[name]
 
 
 def test_another_input_and_all_that_was_made_of_it_is_not_taken(go_on, empty):
@@ -273,11 +230,11 @@ def test_another_input_and_all_that_was_made_of_it_is_not_taken(go_on, empty):
 
 
 def test_in_a_run_of_other_settings_only_what_the_same_commands_make_is_taken(go_on, empty):
-    go_on(config=RECORD | {"more": 1})
-    assert TABLE in there(empty)
     gone = go_on(config=RECORD | {"seed": 2}, told=["train"])
     assert "not taken, their settings differ: train" in gone.said
-    assert there(empty) == {"own.txt"}, "what was taken for the other configuration is gone"
+    assert there(empty) == {"own.txt"}
+    go_on(config=RECORD | {"more": 1})
+    assert TABLE in there(empty)
 
 
 def test_commands_that_newer_code_writes_in_another_way_are_compared_with_their_like(go_on, empty):
@@ -290,7 +247,7 @@ def test_what_was_taken_belongs_to_a_configuration(go_on, empty):
     taken = read_taken(empty / "results")
     check_taken(taken, RECORD)
     check_taken(taken, RECORD | {"failed": {"a step": ["a file"]}, "datasets": {"mirror": "elsewhere"}})
-    with pytest.raises(InputError, match=r"from crate\.zip for another configuration; name that run again"):
+    with pytest.raises(InputError, match=r"from crate\.zip for another configuration; use an empty folder"):
         check_taken(taken, RECORD | {"seed": 2})
     check_taken(Taken(), RECORD)
 
@@ -308,34 +265,36 @@ def test_work_of_several_steps_may_be_that_of_one_now(go_on, empty):
 # --- what must be there before the run
 
 
-def plan_of_texts():
-    """Return what Snakemake would run: the texts, which no crate has, and again a table that is there."""
-    _, table, texts, _ = jobs_of_today()
-    return [replace(texts, reason=f"Missing output files: {TEXTS}"), replace(table, reason=UPDATED)]
-
-
-def test_what_is_missing_is_made_before_where_snakemake_would_repeat_what_is_done(go_on, empty):
-    gone = go_on(plans=[plan_of_texts(), [replace(jobs_of_today()[1], reason="code has changed")]])
-    assert gone.made == [TEXTS]
-    assert times(empty)[TEXTS] <= times(empty)[TABLE]
-    assert "before the run: measure" in gone.said
+def test_what_a_missing_step_reads_is_made_before_where_snakemake_would_repeat_what_is_done(go_on, empty):
+    gone = go_on(jobs=[*jobs_of_today(), MORE])
+    assert gone.made == [EMBEDDING]
+    assert times(empty)[EMBEDDING] <= times(empty)[TABLE]
+    assert "before the run: train" in gone.said
 
 
 def test_where_nothing_that_is_done_would_be_repeated_all_is_left_to_the_run(go_on):
-    assert go_on(plans=[plan_of_texts()[:1]]).made == []
+    gone = go_on()
+    assert gone.made == []
+    assert [job.rule for job in gone.choice.made] == ["measure", "report_one"]
 
 
-def test_what_is_not_needed_is_not_made_before(go_on):
-    train = replace(jobs_of_today()[0], reason="Missing output files")
-    assert go_on(plans=[[train, plan_of_texts()[1]]]).made == []
+def test_what_needs_another_of_these_steps_is_made_after_it(go_on, empty):
+    crate = empty.parent / "crate.zip"
+    write_crate(empty.parent / "run/results", crate, repository(), ["results"], ["origins/unit/bias.tsv"])
+    gone = go_on(jobs=[*jobs_of_today(), replace(MORE, inputs=(TABLE,))])
+    assert gone.made == [EMBEDDING, TABLE]
+    assert [line for line in gone.said if "before" in line] == [
+        "before the run: train",
+        "before the run: measure",
+    ]
+    assert times(empty)[EMBEDDING] <= times(empty)[TABLE] <= times(empty)[FIGURE]
 
 
-def test_what_was_made_with_other_bytes_is_named_and_keeps_its_time(go_on, empty):
-    gone = go_on(writes="other", plans=[plan_of_texts(), plan_of_texts()])
-    assert gone.made == [TEXTS], "nothing more is computed from it"
-    assert f"{TEXTS}: was computed here with other bytes than in crate.zip" in gone.said
-    assert gone.choice.differs, "the command chooses once more"
-    assert times(empty)[TEXTS] > times(empty)[TABLE]
+def test_what_was_made_with_other_bytes_is_named_and_its_readers_are_rerun(go_on, empty):
+    gone = go_on(writes="other", jobs=[*jobs_of_today(), MORE])
+    assert f"{EMBEDDING}: was computed here with other bytes than in crate.zip" in gone.said
+    assert times(empty)[EMBEDDING] > times(empty)[TABLE]
+    assert TABLE not in {file for record in taken_records(empty / "results") for file in record.outputs}
 
 
 # --- a spot check
@@ -356,24 +315,24 @@ def test_what_was_taken_before_is_made_again_all_the_same(go_on, empty):
 
 def test_copied_results_keep_their_note_when_the_run_ends_early(go_on, empty):
     """Otherwise a later run of another configuration would take them for its own."""
-    results = empty / "results"
-
-    def interrupted():
-        with kept_note(results):
-            go_on(fails=130, recheck=1)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert "for another configuration" in refusal(check_taken, read_taken(results), RECORD | {"seed": 2})
+    assert go_on(fails=130, recheck=1).code == 130
+    assert "for another configuration" in refusal(
+        check_taken, read_taken(empty / "results"), RECORD | {"seed": 2}
+    )
 
 
 def test_a_failed_recheck_restores_the_earlier_note(go_on, empty):
     go_on()
-    note = read_taken(empty / "results")
-    with pytest.raises(InputError, match="no result is taken"), kept_note(empty / "results"):
-        go_on(recheck=9, writes="another")
-    assert read_taken(empty / "results") == note
+    note, records = read_taken(empty / "results"), taken_records(empty / "results")
+    assert "no result is taken" in refusal(go_on, recheck=9, writes="another")
+    assert (read_taken(empty / "results"), taken_records(empty / "results")) == (note, records)
+
+
+def test_a_run_that_cannot_be_planned_leaves_no_note(empty):
+    with pytest.raises(InputError), announced(travel.HERE, Taken("crate.zip")):
+        raise InputError("the run cannot be planned")
+    assert read_taken(travel.HERE) == Taken()
+    assert not there(empty) - {"own.txt"}
 
 
 def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
@@ -444,7 +403,7 @@ def test_a_crate_that_is_not_sound_is_refused_in_a_line_and_nothing_is_written(
     assert [path.name for path in empty.iterdir()] == ["own.txt"]
 
 
-def test_trust_without_another_run_is_refused(empty, biaslab):
+def test_a_spot_check_without_another_run_is_refused(empty, biaslab):
     code, _, said = biaslab("run", "--recheck", 3)
     assert code == 2
     assert "name that run with --from" in said

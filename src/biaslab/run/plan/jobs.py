@@ -18,7 +18,6 @@ VARIABLE = "BIASLAB_JOBS"
 """The environment variable with the file to which the logger plugin writes the planned jobs."""
 
 _PLUGIN = Path(__file__).with_name("planning")
-_UPDATED, _MISSING = "Input files updated by another job", "Missing output files"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +28,12 @@ class Job:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     command: str  # as `plain_command` returns it
-    reason: str = ""  # why Snakemake would run it
 
     @property
     def step(self) -> str:
         """The name of the called step; "" for none."""
         match = STEP.search(self.command)
         return match[1] if match else ""
-
-    @property
-    def follows(self) -> bool:
-        """Whether the job reruns only because a preceding job runs, although its outputs exist."""
-        return bool(self.outputs) and _UPDATED in self.reason and _MISSING not in self.reason
 
     def input_names(self) -> dict[str, str]:
         """Return its inputs by their names in records."""
@@ -62,13 +55,13 @@ def planned_jobs(arguments: Sequence[str]) -> list[Job]:
             raise InputError(f"the run cannot be planned: {last.partition(' (if you use ')[0]}")
         lines = out.read_text(encoding="utf-8").splitlines() if out.is_file() else []
     return [
-        Job(rule, tuple(inputs or ()), tuple(outputs or ()), plain_command(command or ""), reason or "")
-        for rule, inputs, outputs, command, reason in map(json.loads, lines)
+        Job(rule, tuple(inputs or ()), tuple(outputs or ()), plain_command(command or ""))
+        for rule, inputs, outputs, command in map(json.loads, lines)
     ]
 
 
 def unmark(files: Sequence[str], arguments: Sequence[str]) -> None:
-    """Let Snakemake forget that files are results of killed steps."""
+    """Let Snakemake forget how files were made."""
     command = [sys.executable, "-m", "snakemake", *arguments, "--nolock", "--cleanup-metadata", *files]
     # The exit code is 1 if a file has no metadata besides its mark, which is removed nevertheless.
     subprocess.run(command, capture_output=True, check=False)

@@ -35,10 +35,7 @@ SHARED = {
         "train-word2vec": "biaslab.embeddings.word2vec:train_word2vec",
     },
     "datasets": {"fetch-dataset": "biaslab.run.data.fetching:fetch_to"},
-    "audit": {
-        "measure-claims": "biaslab.audit.own:audit",
-        "write-manifest": "biaslab.run.record.manifest:write_manifest",
-    },
+    "audit": {"audit-run": "biaslab.audit.own:audit_run"},
 }
 """Steps that belong to no area."""
 

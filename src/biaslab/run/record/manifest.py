@@ -42,7 +42,7 @@ def write_manifest(
     out: Path,
     config: Path,
     code: Mapping[str, str],
-    inputs: Mapping[str, Path],
+    inputs: Mapping[str, str | Path],
     known_inputs: Mapping[str, str] | None = None,
     lost: Sequence[str] = (),
 ) -> None:
@@ -75,7 +75,7 @@ def read_stale(results: Path) -> list[str]:
 
 
 def make_manifest(
-    config: Path, code: Mapping[str, str], inputs: Mapping[str, Path], outputs: Mapping[str, str]
+    config: Path, code: Mapping[str, str], inputs: Mapping[str, str | Path], outputs: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the manifest of a run, as in `write_manifest`; `outputs` are the digests of results."""
     settings = parse_json(read_text(config, "configuration"))
@@ -84,7 +84,7 @@ def make_manifest(
         "config": settings,
         "config_sha256": _sha256_json(settings),
         "code": dict(code),
-        "inputs": {name: _sha256_input(path) for name, path in inputs.items()},
+        "inputs": {name: _sha256_input(Path(path)) for name, path in inputs.items()},
         "outputs": dict(outputs),
     }
 

@@ -22,7 +22,7 @@ COLUMNS += ("largest_memory_mb",)
 _COSTS = ("s", "max_rss", "cpu_time")
 _LOGS, _BENCHMARKS = "/results/logs/", "/results/benchmarks/"
 _UNITS_IN_MB = 2**20 if sys.platform == "darwin" else 2**10  # units of ``ru_maxrss`` in a megabyte
-_MANIFEST = {"audit/write_manifest": "write_manifest"}  # this job runs while the table is written
+_AUDIT = {"audit/audit": "audit"}  # this job runs while the table is written
 
 
 class Cost(NamedTuple):
@@ -73,7 +73,7 @@ def write_resources(results: Path) -> None:
 def job_costs(results: Path) -> dict[tuple[str, str], list[Cost | None]]:
     """Return the costs of the jobs that ran here, by area and rule; None for a job without measurement."""
     costs = defaultdict(list)
-    for name, rule in sorted((made_jobs(results) | _MANIFEST).items()):
+    for name, rule in sorted((made_jobs(results) | _AUDIT).items()):
         file = results / "benchmarks" / f"{name}.tsv"
         costs[name.partition("/")[0], rule].append(_read(file))
     return dict(costs)

@@ -40,11 +40,10 @@ def config_digest(config: Mapping[str, Any]) -> str:
 
 
 def check_taken(taken: Taken, config: Mapping[str, Any]) -> None:
-    """Refuse a run with results taken for another configuration, because Snakemake would keep them."""
+    """Refuse a run where results were taken for another configuration, because Snakemake would keep them."""
     if taken.config and taken.config != config_digest(config):
         raise InputError(
-            f"results/: was taken in part from {taken.source} for another configuration; name that run again"
-            " with --from, or delete results/"
+            f"results/: was taken in part from {taken.source} for another configuration; use an empty folder"
         )
 
 
@@ -63,31 +62,21 @@ def note_taken(results: Path, taken: Taken, records: Iterable[StepRecord]) -> No
     write_json(results / TAKEN, asdict(taken))
 
 
-def forget_taken(results: Path) -> None:
-    """Remove the record of taken results."""
-    for file in _files(results):
-        file.unlink(missing_ok=True)
-
-
 @contextlib.contextmanager
-def kept_note(results: Path) -> Iterator[None]:
-    """Restore the record of taken results if the context ends with an error or an exit before any is copied.
-
-    Copied results without a record would be taken for results of any later configuration.
-    """
-    before = {file: file.read_text(encoding="utf-8") for file in _files(results) if file.is_file()}
+def announced(results: Path, taken: Taken) -> Iterator[None]:
+    """Record another run while this run is planned; undo it if this fails before any result is taken."""
+    files = [results / TAKEN, results / _RECORDS]
+    before = {file: file.read_text(encoding="utf-8") for file in files if file.is_file()}
+    note_taken(results, taken, taken_records(results))
     try:
         yield
     except BaseException:
-        if not read_taken(results).config:
-            forget_taken(results)
+        if read_taken(results) == taken:
+            for file in files:
+                file.unlink(missing_ok=True)
             for file, text in before.items():
                 write_text(file, text)
         raise
-
-
-def _files(results: Path) -> list[Path]:
-    return [results / TAKEN, results / _RECORDS]
 
 
 def taken_records(results: Path) -> list[StepRecord]:

@@ -1,9 +1,10 @@
 """Continue from another run: select the results to take, and run the remaining steps.
 
 A result is taken if the current code would compute it from the same files by the same command, for the
-configuration of this run and for that of the other run. Changed code is reported. Snakemake then finds the
-taken files and runs the missing steps. Shown results (tables, figures, the audit) are always recomputed here
-if all their inputs are available.
+configuration of this run and for that of the other run. Changed code is reported. No result that is here is
+replaced, and results computed from one with other bytes are not taken. Snakemake then finds the taken files
+and runs the missing steps. Shown results (tables, figures, the audit) are always recomputed here if all their
+inputs are available.
 """
 
 import os
@@ -12,7 +13,7 @@ import secrets
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
@@ -27,10 +28,9 @@ from biaslab.run.extras import requirements
 from biaslab.run.plan.jobs import Job
 from biaslab.run.plan.steps import digests
 from biaslab.run.record.manifest import MANIFEST, VARIABLE_KEY
-from biaslab.run.record.notes import NOTES, read_notes
 from biaslab.run.record.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.record.records import RESULTS, StepRecord
-from biaslab.run.record.taken import Taken, config_digest, forget_taken, note_taken, read_taken, taken_records
+from biaslab.run.record.taken import Taken, config_digest, note_taken, read_taken
 from biaslab.run.travel.crate.contents import is_shown
 from biaslab.run.travel.crate.reading import Run
 
@@ -41,11 +41,10 @@ _TICK = 1000  # nanoseconds, the shortest time that Snakemake tells apart
 
 @dataclass(frozen=True)
 class Source:
-    """The run to continue from, and the level of trust in it."""
+    """The run to continue from, and the spot check of it."""
 
     name: str
     run: Run
-    trusts: bool = True  # whether any result of it is taken
     recheck: int = 0  # number of steps to recompute
     seed: int | None = None  # seed of the draw of these steps
 
@@ -66,31 +65,30 @@ class Choice:
         registry: Mapping[str, Dataset],
     ) -> None:
         self.source, self.jobs, self.config = source, jobs, config_digest(config)
-        copies = {f for job in jobs for f in job.outputs if PurePosixPath(f).is_relative_to(FOLDER)}
+        self.maker = {output: job for job in jobs for output in job.outputs}
+        copies = [file for file in self.maker if PurePosixPath(file).is_relative_to(FOLDER)]
+        self.results = self.maker.keys() - copies
         self.registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
         self._commands = {output: job.command for job in source_jobs for output in job.outputs}
-        self.maker = {output: job for job in jobs for output in job.outputs}
-        steps = source.run.steps if source.trusts else ()
+        steps = source.run.steps
         self._records = {output: record for record in steps for output in record.outputs}
         self.digests = {f"{RESULTS}{name}": d for name, d in source.run.manifest["outputs"].items()}
         self.digests |= {name: d for record in steps for name, d in record.outputs.items()}
         self._read = {name: digest for record in steps for name, digest in record.inputs.items()}
-        self.results = self.maker.keys() - copies
-        self.noted = read_notes(Path(NOTES), ()).keys()  # outputs of Snakemake in this folder
-        self._before = {name: d for record in taken_records(HERE) for name, d in record.outputs.items()}
-        self.outdated: set[str] = set()  # results to remove, or that other bytes replace
         self._recomputed: dict[Job, bool] = {}
-        self.differs = False  # whether a file that was computed since has other bytes than in the crate
         self.why: dict[Job, str] = {}  # reason not to take the results of a job; "" if they agree
-        for job in jobs:
-            self.why[job] = self._reason(job)
-            self.outdated.update(file for file in job.outputs if self._is_outdated(job, file))
+        self.compare()
         self.seed = secrets.randbelow(2**31) if source.seed is None else source.seed
-        self.drawn: set[str] = set()  # first outputs of steps that are recomputed for the spot check
+        self.drawn: set[Job] = set()  # steps that are recomputed for the spot check
         if source.recheck:
             # All results of changed code are taken or none of them, so any of them may be drawn.
             candidates = self.rewritten or [job for job in self.agreeing if not is_shown_job(job)]
-            self.drawn = {job.outputs[0] for job in draw(candidates, source.recheck, self.seed)}
+            self.drawn = set(draw(candidates, source.recheck, self.seed))
+
+    def compare(self) -> None:
+        """Compare the results of all jobs with those of the crate."""
+        for job in self.jobs:
+            self.why[job] = self._reason(job)
 
     def _codes(self, job: Job) -> set[str]:
         """Return the code of a job in the crate; in older versions, a job may be several steps."""
@@ -104,14 +102,12 @@ class Choice:
         for name, file in job.input_names().items():
             if why := self._input_reason(name, file):
                 return why
-        others = (file for file in job.outputs if self.is_unequal(file))
-        own = (file for file in others if file in self.noted or not self._is_in_crate(file))
-        return next((f"{file} was computed here with other bytes" for file in own), "")
+        return next((f"{file} has other bytes here" for file in job.outputs if self.is_unequal(file)), "")
 
     def _input_reason(self, name: str, file: str) -> str:
         maker = self.maker.get(file)
         if maker is not None and file not in self.registered:
-            is_as_recorded = file in self.digests and self.is_here(file) and not self.is_unequal(file)
+            is_as_recorded = file in self.digests and Path(file).exists() and not self.is_unequal(file)
             return "their inputs are rerun" if self.why[maker] and not is_as_recorded else ""
         if name not in self._read:
             return "their inputs differ"
@@ -122,35 +118,11 @@ class Choice:
         """Return whether a local file has other bytes than the file in the crate."""
         return file in self.digests and Path(file).exists() and _sha256(file) != self.digests[file]
 
-    def _is_in_crate(self, file: str) -> bool:
-        return self.source.run.holds(file.removeprefix(RESULTS))
-
-    def _is_outdated(self, job: Job, file: str) -> bool:
-        """Return whether a result was taken earlier and no longer agrees, or is computed from replaced files.
-
-        A missing file is replaced if another digest was recorded, or if the crate has it and none was.
-        """
-        if file not in self.results:
-            return False
-        if self.why[job]:
-            was_taken = file in self._before and file not in self.noted
-            return was_taken or not self.outdated.isdisjoint(job.inputs)
-        if Path(file).exists():
-            return self.is_unequal(file)
-        before = self._before.get(file)
-        return before != self.digests.get(file) and (before is not None or self._is_in_crate(file))
-
-    def is_here(self, file: str) -> bool:
-        """Return whether a file exists here and is kept."""
-        job = self.maker.get(file)
-        agrees = job is not None and not self.why[job]
-        return Path(file).exists() and not (self.is_unequal(file) if agrees else file in self.outdated)
-
     def is_kept(self, job: Job) -> bool:
         """Return whether all results of a planned job are here and agree, and none is a table or figure."""
         makers = {self.maker[file] for file in job.outputs}
         agrees = not any(self.why[maker] or is_shown_job(maker) for maker in makers)
-        return agrees and all(map(self.is_here, job.outputs))
+        return agrees and all(map(os.path.exists, job.outputs))
 
     def record(self, job: Job) -> StepRecord:
         """Return the record of an agreeing job, with its current inputs."""
@@ -162,7 +134,7 @@ class Choice:
         outputs = {file: self.digests[file] for file in job.outputs if file in self.digests}
         return StepRecord(job.rule, code.pop() if len(code) == 1 else "", inputs, outputs)
 
-    @cached_property
+    @property
     def agreeing(self) -> list[Job]:
         """The jobs with results in the crate that agree with this run."""
         return [job for job in self.jobs if not self.why[job]]
@@ -180,26 +152,18 @@ class Choice:
     def is_there(self, file: str) -> bool:
         """Return whether a file need not be computed, because it exists here or is taken."""
         job = self.maker.get(file)
-        return job is None or (not self.is_drawn(job) and (self.is_here(file) or self._is_taken(job, file)))
+        return job is None or (job not in self.drawn and (Path(file).exists() or self._is_taken(job, file)))
 
     def _is_taken(self, job: Job, file: str) -> bool:
-        return (
-            not self.why[job]
-            and self._is_in_crate(file)
-            and not self.is_drawn(job)
-            and not self._is_recomputed(job)
-        )
-
-    def is_drawn(self, job: Job) -> bool:
-        """Return whether a job is recomputed for the spot check."""
-        return bool(job.outputs) and job.outputs[0] in self.drawn
+        agrees = not self.why[job] and self.source.run.holds(file.removeprefix(RESULTS))
+        return agrees and job not in self.drawn and not self._is_recomputed(job)
 
     def _is_recomputed(self, job: Job) -> bool:
         """Return whether a shown job is recomputed here, because all its inputs will be available."""
         if job not in self._recomputed:
             inputs = ((file, self.maker.get(file)) for file in job.inputs)
             self._recomputed[job] = is_shown_job(job) and all(
-                self.is_there(file) or self.is_drawn(maker) or self._is_recomputed(maker)
+                self.is_there(file) or maker in self.drawn or self._is_recomputed(maker)
                 for file, maker in inputs
             )
         return self._recomputed[job]
@@ -214,14 +178,32 @@ class Choice:
     def made(self) -> list[Job]:
         """The jobs that run, judging by missing files only."""
         read = {file for job in self.jobs for file in job.inputs}
-        wanted = [job for job in self.jobs if not read & set(job.outputs) or self.is_drawn(job)]
-        needed = set()
+        wanted = [job for job in self.jobs if not read & set(job.outputs) or job in self.drawn]
+        needed = self._with_prerequisites(wanted)
+        return [job for job in self.jobs if job in needed]
+
+    @cached_property
+    def first(self) -> list[Job]:
+        """The jobs that run before the others: drawn ones, those read by present results, and what they need.
+
+        Snakemake reruns all steps that depend on a file computed in the same run.
+        """
+        made = set(self.made)
+        present = (job for job in self.jobs if job not in made and all(map(self.is_there, job.outputs)))
+        read = {file for job in present for file in job.inputs}
+        wanted = [job for job in self.made if job in self.drawn or not read.isdisjoint(job.outputs)]
+        needed = self._with_prerequisites(wanted)
+        return [job for job in self.made if job in needed]
+
+    def _with_prerequisites(self, jobs: Sequence[Job]) -> set[Job]:
+        """Return the jobs with missing results among jobs and those that they need."""
+        wanted, needed = list(jobs), set()
         while wanted:
             job = wanted.pop()
             if job not in needed and not (job.outputs and all(map(self.is_there, job.outputs))):
                 needed.add(job)
                 wanted += [self.maker[file] for file in job.inputs if not self.is_there(file)]
-        return [job for job in self.jobs if job in needed]
+        return needed
 
 
 def is_shown_job(job: Job) -> bool:
@@ -229,19 +211,18 @@ def is_shown_job(job: Job) -> bool:
     return bool(job.outputs) and all(is_shown(file.removeprefix(RESULTS)) for file in job.outputs)
 
 
-def announce(source: Source) -> Taken:
-    """Record extras and data of another run, so that this run can be planned without these data."""
+def origin(source: Source) -> Taken:
+    """Return the note of another run: its extras and data, without which this run can be planned."""
     made_in = source.run.manifest[VARIABLE_KEY]
     versions = made_in.get("packages", {})
     installed = {name for name, version in versions.items() if version != NOT_INSTALLED}
     known = sorted({load_area(area).extra for area in AREAS} - {""})
     extras = tuple(extra for extra in known if installed.issuperset(requirements([extra])))
     digest = sha256_file(source.run.folder / MANIFEST) if source.run.holds(MANIFEST) else ""
-    taken = Taken(source.name, digest, 0, extras, known_data(source.run), made_in)
     before = read_taken(HERE)
+    taken = Taken(source.name, digest, 0, extras, known_data(source.run), made_in, config=before.config)
     if digest and before.manifest == digest:  # the same run again
         taken = replace(taken, steps=before.steps, rewritten=before.rewritten, recheck=before.recheck)
-    note_taken(HERE, taken, taken_records(HERE))
     return taken
 
 
@@ -262,7 +243,7 @@ def describe(choice: Choice) -> list[str]:
     """Describe taken results, results not taken with reasons, and remaining steps."""
     n_files, recheck = sum(map(len, choice.taken.values())), choice.source.recheck
     lines = [f"{choice.source.name}: {n_files} results of {len(choice.taken)} steps are taken"]
-    if choice.source.trusts and not choice.source.run.steps:
+    if not choice.source.run.steps:
         lines.append("it has no records of its steps; pack it with: audit crate results --with results")
     if rewritten := ", ".join(sorted({job.rule for job in choice.rewritten})):
         check = "if the drawn steps give the same bytes" if recheck else "without a check"
@@ -288,105 +269,89 @@ def _list_counts(rules: Counter) -> str:
 def take(
     choice: Choice,
     taken: Taken,
-    plan: Callable[[Sequence[str]], list[Job]],
+    plan: Callable[[], list[Job]],
     make: Callable[[Sequence[str]], int],
     unmark: Callable[[Sequence[str]], None],
     say: Callable[[str], None],
 ) -> int:
     """Copy the taken results, and compute results that are needed before the run; return an exit code.
 
-    `plan` returns the jobs that Snakemake would run for given targets, and `make` runs them. `unmark` lets
+    `plan` returns the jobs that Snakemake would run, and `make` runs those of given files. `unmark` lets
     Snakemake forget how files were made here: by a killed step, say, or from a checkout in another place.
     """
-    name, records = choice.source.name, [choice.record(job) for job in choice.agreeing]
-    drawn = [job for job in choice.jobs if choice.is_drawn(job)]
-    targets = [file for job in drawn for file in job.outputs]
-    _remove([*targets, *choice.outdated])
-    here = {file for file in choice.digests if choice.is_here(file)}
-    rewritten = tuple(sorted({*taken.rewritten, *(job.rule for job in choice.rewritten)}))
+    _remove(file for job in choice.drawn for file in job.outputs)
+    here = set(filter(os.path.exists, choice.results))
     n_steps = max(taken.steps, len(choice.taken))
-    taken = replace(taken, steps=n_steps, rewritten=rewritten, config=choice.config)
-    note_taken(HERE, taken, records)
-    moment = _time_of_agreeing(choice)
-    for file in [file for files in choice.taken.values() for file in files if not choice.is_here(file)]:
+    rewritten = tuple(sorted({*taken.rewritten, *(job.rule for job in choice.rewritten)}))
+    note = replace(taken, steps=n_steps, rewritten=rewritten, config=choice.config)
+    note_taken(HERE, note, map(choice.record, choice.agreeing))
+    copied = [file for files in choice.taken.values() for file in files if not Path(file).exists()]
+    for file in copied:
         with atomic_path(file) as temporary:
             shutil.copyfile(choice.source.run.folder / file.removeprefix(RESULTS), temporary)
-    _arrange_times(choice, moment)
-    forgotten: set[str] = set()
-
-    def make_ahead(targets: Sequence[str]) -> int:
-        """Compute targets in rounds; without targets, compute missing files that would cause reruns.
-
-        Snakemake reruns all steps that depend on a file computed in the same run. Files computed in advance,
-        with the bytes of the other run, get the age of the taken files.
-        """
-        needed = {file for job in choice.made for file in job.outputs}
-        while True:
-            jobs = [job for job in plan(targets) if job.outputs]
-            kept = {file for job in jobs if not job.follows and choice.is_kept(job) for file in job.outputs}
-            if not kept <= forgotten:
-                unmark(sorted(kept - forgotten))
-                forgotten.update(kept)
-                continue
-            waiting = {file for job in jobs for file in job.outputs}
-            ready = [job for job in jobs if waiting.isdisjoint(job.inputs) and job.outputs[0] in needed]
-            if not ready or not (targets or any(job.follows for job in jobs)):
-                return 0
-            say(f"before the run: {', '.join(sorted({job.rule for job in ready}))}")
-            files = [file for job in ready for file in job.outputs]
-            if code := make(files):
-                return code
-            for file in filter(choice.is_unequal, files):
-                say(f"{file}: was computed here with other bytes than in {name}")
-                choice.differs = True
-            for file in filter(os.path.exists, files):
-                if not choice.is_unequal(file):
-                    os.utime(file, ns=(moment, moment))
-            if choice.differs and not targets:
-                return 0
-
-    if not drawn:
-        return make_ahead([])
-    if code := make_ahead(targets):
+    _arrange_times(choice, copied)
+    if here and (kept := {f for job in plan() if choice.is_kept(job) for f in job.outputs}):
+        unmark(sorted(kept))
+    code = _run_first(choice, make, say)
+    note_taken(HERE, note, map(choice.record, choice.agreeing))
+    if code or not choice.drawn:
         return code
-    n_drawn, unequal = len(drawn), [job for job in drawn if any(map(choice.is_unequal, job.outputs))]
-    share = f"{n_drawn - len(unequal)} of {n_drawn} steps drawn by the seed {choice.seed} gave the same bytes"
-    if unequal:
-        _remove(choice.digests.keys() - here)
-        forget_taken(HERE)
-        raise InputError(f"{name}: {share}; no result is taken")
-    say(f"{share}; at most {1 - 0.05 ** (1 / n_drawn):.0%} of the steps give other bytes (95% confidence)")
-    report = {"seed": choice.seed, "drawn": [min(job.outputs) for job in drawn], "equal": n_drawn}
-    note_taken(HERE, replace(taken, recheck=report), records)
-    return make_ahead([])
+    equal = [job for job in choice.drawn if not any(map(choice.is_unequal, job.outputs))]
+    n = len(choice.drawn)
+    share = f"{len(equal)} of {n} steps drawn by the seed {choice.seed} gave the same bytes"
+    if len(equal) < n:
+        _remove(choice.results - here)
+        note_taken(HERE, taken, [])
+        raise InputError(f"{choice.source.name}: {share}; no result is taken")
+    say(f"{share}; at most {1 - 0.05 ** (1 / n):.0%} of the steps give other bytes (95% confidence)")
+    drawn = sorted(min(job.outputs) for job in choice.drawn)
+    note = replace(note, recheck={"seed": choice.seed, "drawn": drawn, "equal": n})
+    note_taken(HERE, note, map(choice.record, choice.agreeing))
+    return 0
 
 
-def _time_of_agreeing(choice: Choice) -> int:
-    """Return the time of the oldest result here, but not before that of any input.
+def _run_first(choice: Choice, make: Callable[[Sequence[str]], int], say: Callable[[str], None]) -> int:
+    """Run the first jobs, each after its prerequisites; Snakemake then reruns what depends on other bytes."""
+    waiting = choice.first
+    while waiting:
+        missing = {file for job in waiting for file in job.outputs}
+        ready = [job for job in waiting if missing.isdisjoint(job.inputs)]
+        waiting = [job for job in waiting if job not in ready]
+        say(f"before the run: {', '.join(sorted({job.rule for job in ready}))}")
+        files = [file for job in ready for file in job.outputs]
+        if code := make(files):
+            return code
+        unequal = set(filter(choice.is_unequal, files))
+        for file in sorted(unequal):
+            say(f"{file}: was computed here with other bytes than in {choice.source.name}")
+        choice.compare()
+        _arrange_times(choice, set(files) - unequal)
+    return 0
 
-    Files that no step makes have their recorded bytes, so their later times are no reason to rerun anything.
-    """
-    oldest = min(map(_read_time, filter(choice.is_here, choice.results)), default=time.time_ns())
-    inputs = {file for job in choice.agreeing for file in job.inputs if file not in choice.maker}
-    return max([oldest, *map(_read_time, filter(os.path.isfile, inputs))])
 
-
-def _arrange_times(choice: Choice, moment: int) -> None:
+def _arrange_times(choice: Choice, new: Collection[str]) -> None:
     """Set the times of results, so that Snakemake reruns none that agrees and all others that it would rerun.
 
-    None is older than `moment`, and none that agrees is older than its inputs. Results that were computed
-    here keep their order.
+    Results that were here keep their order, after the files that no step makes. `new` results are as old as
+    the oldest, unless a result that does not agree was computed from an earlier file of this name. None that
+    agrees is older than its inputs.
     """
-    before = {file: _read_time(file) for file in choice.results if choice.is_here(file)}
-    agreeing = {file for job in choice.agreeing for file in job.outputs}
-    before |= dict.fromkeys(before.keys() & agreeing - choice.noted, moment)
-    older = sorted({then for then in before.values() if then < moment})
-    moved = {then: moment + place * _TICK for place, then in enumerate(older, 1)}
+    inputs = {file for job in choice.agreeing for file in job.inputs if file not in choice.results}
+    start = max(map(_read_time, filter(os.path.isfile, inputs)), default=0)
+    before = {file: _read_time(file) for file in choice.results - {*new} if Path(file).exists()}
+    older = sorted({then for then in before.values() if then < start})
+    moved = {then: start + place * _TICK for place, then in enumerate(older)}
+    before = {file: moved.get(then, then) for file, then in before.items()}
+    now = time.time_ns()
+    oldest = max(start, min(before.values(), default=now))
+    others = [job for job in choice.jobs if choice.why[job] and any(map(os.path.exists, job.outputs))]
+    replaced = {file for job in others for file in job.inputs}
+    before |= {file: now if file in replaced else oldest for file in new}
     times: dict[str, int] = {}
     for job in choice.jobs:
-        inputs = [] if choice.why[job] else [times[file] for file in job.inputs if file in times]
+        read = [] if choice.why[job] else [times[file] for file in job.inputs if file in times]
         for file in before.keys() & job.outputs:
-            times[file] = max([moved.get(before[file], before[file]), *inputs])
+            times[file] = max([before[file], *read])
             os.utime(file, ns=(times[file], times[file]))
 
 

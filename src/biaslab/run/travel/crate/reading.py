@@ -5,17 +5,15 @@ Only the results of a crate are read, and they must agree with its manifest.
 
 import contextlib
 import json
-import re
 import shutil
 import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from biaslab.core.errors import InputError
 from biaslab.run.areas import AREAS
@@ -27,8 +25,6 @@ from biaslab.run.travel.crate.contents import read_manifest_and_steps
 
 MAX_FILES = 100_000
 MAX_BYTES = 2**32  # maximum unpacked size of a crate (4 GiB)
-
-_HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class Run:
 
 @contextlib.contextmanager
 def opened_run(path: Path, with_steps: bool = False, takes_record: bool = False) -> Iterator[Run]:
-    """Open a results folder, a crate's folder, or a crate's archive, unpacked until the end of the context.
+    """Open a results folder, or a crate's archive, unpacked until the end of the context.
 
     An archive with results larger than `MAX_BYTES` is refused before unpacking. `with_steps` also reads the
     step records of a results folder. `takes_record` also accepts an archive of `docs/records`, which contains
@@ -64,13 +60,11 @@ def opened_run(path: Path, with_steps: bool = False, takes_record: bool = False)
     """
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
-            names = _unpack(path, Path(folder), takes_record)
-            if METADATA in names:
-                yield _check_crate(path, Path(folder), names.__contains__)
+            _unpack(path, Path(folder), takes_record)
+            if Path(folder, METADATA).is_file():
+                yield _check_crate(path, Path(folder))
             else:
                 yield Run(Path(folder), is_record=True)
-    elif (path / METADATA).is_file():
-        yield _check_crate(path, path, lambda name: (path / name).is_file())
     elif with_steps:
         if not path.is_dir():
             raise InputError(f"{path}: no such file or folder; name a crate or a results folder")
@@ -80,8 +74,8 @@ def opened_run(path: Path, with_steps: bool = False, takes_record: bool = False)
         yield Run(path)
 
 
-def _unpack(archive: Path, folder: Path, takes_record: bool) -> set[str]:
-    """Unpack the results of an archive; return the names of all its members."""
+def _unpack(archive: Path, folder: Path, takes_record: bool) -> None:
+    """Unpack the results of an archive."""
     try:
         with zipfile.ZipFile(archive) as crate:
             for member in _members(crate, archive, takes_record):
@@ -90,7 +84,6 @@ def _unpack(archive: Path, folder: Path, takes_record: bool) -> set[str]:
                 # zipfile stops at the announced size, independent of the packed data.
                 with crate.open(member) as packed, target.open("wb") as file:
                     shutil.copyfileobj(packed, file)
-            return set(crate.namelist())
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
         raise InputError(
             f"{archive}: the zip archive is damaged or cut off ({error}); download it again"
@@ -125,15 +118,9 @@ def _members(crate: zipfile.ZipFile, archive: Path, takes_record: bool) -> list[
     return results
 
 
-def _check_crate(crate: Path, folder: Path, holds: Callable[[str], bool]) -> Run:
-    """Return the run in a crate's folder if its results agree with the manifest.
-
-    `holds` returns whether the crate contains a file.
-    """
+def _check_crate(crate: Path, folder: Path) -> Run:
+    """Return the run of an unpacked crate if its results agree with the manifest."""
     results = folder / RESULTS
-    for path in [results, *results.rglob("*")] if results.is_dir() else []:
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise InputError(f"{crate}: {path.relative_to(folder)} not a regular file or folder; refused")
     manifest = read_manifest(results)
     outputs = manifest["outputs"]
     present = set(result_files(results)) - {MANIFEST}
@@ -143,18 +130,12 @@ def _check_crate(crate: Path, folder: Path, holds: Callable[[str], bool]) -> Run
         if sha256_file(results / name) != outputs[name]:
             raise InputError(f"{crate}: {RESULTS}/{name} differs from the manifest; download the crate again")
     elsewhere = {name: digest for name, digest in outputs.items() if name not in present}
-    entities = _read_graph(folder / METADATA, crate)
-    _check_references(crate, entities, holds)
-    return Run(results, elsewhere, tuple(_steps(crate, folder, outputs, entities)), manifest)
+    return Run(results, elsewhere, tuple(_steps(crate, folder, outputs)), manifest)
 
 
-def _steps(
-    crate: Path, folder: Path, outputs: Mapping[str, str], entities: Mapping[str, Any]
-) -> list[StepRecord]:
+def _steps(crate: Path, folder: Path, outputs: Mapping[str, str]) -> list[StepRecord]:
     """Return the step records of a crate if they agree with its metadata and manifest."""
-    file = folder / RECORDS
-    if file.is_symlink():
-        raise InputError(f"{crate}: {RECORDS} is a link; refused")
+    file, entities = folder / RECORDS, _read_graph(folder / METADATA, crate)
     if not file.is_file():
         return []
     if sha256_file(file) != entities.get(RECORDS, {}).get("sha256"):
@@ -178,26 +159,3 @@ def _read_graph(metadata: Path, crate: Path) -> dict[str, dict[str, Any]]:
         raise InputError(
             f"{crate}: {METADATA} the graph is not readable ({error}); download the crate again"
         ) from error
-
-
-def _check_references(
-    crate: Path, entities: Mapping[str, Mapping[str, Any]], holds: Callable[[str], bool]
-) -> None:
-    """Refuse a graph with references to undescribed entities, or with descriptions of missing files.
-
-    Only web addresses need no description.
-    """
-    for identifier, entity in entities.items():
-        values = (value if isinstance(value, list) else [value] for value in entity.values())
-        parts = [part for value in values for part in value if isinstance(part, dict)]
-        for name in (part["@id"] for part in parts if isinstance(part.get("@id"), str)):
-            if name not in entities and not name.startswith(("https://", "http://")):
-                raise InputError(
-                    f"{crate}: {METADATA} refers to {name!r}, without describing it; download the crate again"
-                )
-        kinds = entity.get("@type")
-        is_file = kinds == "File" or (isinstance(kinds, list) and "File" in kinds)
-        if is_file and not _HAS_SCHEME.match(identifier) and not holds(unquote(identifier)):
-            raise InputError(
-                f"{crate}: {METADATA} describes {identifier!r}, which is missing; download the crate again"
-            )

@@ -1,7 +1,6 @@
-"""Write a run as a folder or archive for others: a Workflow Run Crate."""
+"""Write a run as an archive for others: a Workflow Run Crate."""
 
 import json
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Collection, Sequence
@@ -26,14 +25,14 @@ def write_crate(
 ) -> list[str]:
     """Write the crate of a run, with equal bytes for equal runs; return notices for its readers.
 
-    `out` is an archive (``.zip``), which replaces an existing one, or a new folder. With `more` types of
-    results (see `contents.is_packed`), another run can continue from the crate. For results that match a
-    pattern in `leave_out`, the crate contains only digests.
+    The archive `out` (``.zip``) replaces an existing one. With `more` types of results (see
+    `contents.is_packed`), another run can continue from the crate. For results that match a pattern in
+    `leave_out`, the crate contains only digests.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError(f"{out}: lies in the results folder; name another place")
-    if out.suffix != ARCHIVE and out.exists():
-        raise InputError(f"{out}: already exists; name a new folder or an archive ({ARCHIVE})")
+    if out.suffix != ARCHIVE:
+        raise InputError(f"{out}: a crate is an archive; end the name with {ARCHIVE}")
     record = read_record(results, more, leave_out)
     with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as temporary:
         files = [*workflow_files(root), *_written(record, Path(temporary))]
@@ -45,10 +44,7 @@ def write_crate(
         # Readers expect an entry for each folder in the metadata.
         names = (entity["@id"] for entity in metadata["@graph"])
         folders = sorted(n for n in names if n.endswith("/") and n != "./" and ":" not in n)
-        if out.suffix == ARCHIVE:
-            _write_archive(out, contents, folders, record.ended)
-        else:
-            _write_folder(out, contents, folders)
+        _write_archive(out, contents, folders, record.ended)
     return notices
 
 
@@ -78,21 +74,3 @@ def _write_archive(
             member = zipfile.ZipInfo(folder, time)
             member.external_attr = 0o40755 << 16 | _IS_FOLDER
             archive.writestr(member, b"")
-
-
-def _write_folder(out: Path, contents: Sequence[tuple[str, Path]], folders: Sequence[str]) -> None:
-    """Write a temporary folder, and rename it when it is complete."""
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
-            folder = Path(temporary, out.name)
-            for name in folders:
-                (folder / name).mkdir(parents=True, exist_ok=True)
-            for place, source in contents:
-                (folder / place).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, folder / place)
-            folder.rename(out)
-    except OSError as error:
-        raise InputError(
-            f"cannot write {out}: {error.strerror}; free space or choose another folder"
-        ) from error

@@ -9,7 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from biaslab.run.plan.jobs import VARIABLE
 
-_FIELDS = ("rule_name", "input", "output", "shellcmd", "reason")
+_FIELDS = ("rule_name", "input", "output", "shellcmd")
 
 
 class LogHandler(LogHandlerBase):
