@@ -80,7 +80,7 @@ class _MismatchError(Exception):
 
 
 def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
-    """Compare two runs (results folders, crates or their archives) file by file.
+    """Compare two runs (results folders or crates) file by file.
 
     Compare tables, arrays and JSON by content if their bytes differ: numbers are equal up to a relative
     difference of `rtol`. Compare all other files by bytes, and files outside a crate by the digests in the

@@ -20,7 +20,9 @@ class More(enum.StrEnum):
 
 With = Annotated[
     list[More] | None,
-    typer.Option("--with", help="Also pack the inputs of tables and figures, or word embeddings."),
+    typer.Option(
+        "--with", help="Also pack the inputs of tables and figures; embeddings: these and embeddings."
+    ),
 ]
 SCHEMA = "workflow/schemas/claims.schema.yaml"
 _WIDTH = 160  # characters a line without a terminal
@@ -32,9 +34,7 @@ app = typer.Typer(
 
 @app.command("compare")
 def compare(
-    a: Annotated[
-        Path, typer.Argument(help="A results folder, a crate (folder or .zip), or a record (docs/records).")
-    ],
+    a: Annotated[Path, typer.Argument(help="A results folder, a crate (.zip), or a record (docs/records).")],
     b: Annotated[Path, typer.Argument(help="Another one.")],
     rtol: Annotated[float, typer.Option(help="Largest relative difference of equal numbers.", min=0)] = 1e-9,
     out: Annotated[

@@ -439,6 +439,11 @@ def test_manifests_that_are_none_are_refused(crate, text):
     assert_refused(message, crate)
 
 
+def test_an_unpacked_crate_is_refused(crate):
+    with pytest.raises(InputError, match="an unpacked crate; name its archive"), opened_run(crate):
+        pass
+
+
 def test_a_crate_without_results_is_refused(tmp_path):
     write_text(tmp_path / "crate" / METADATA, "{}")
     assert_refused(r"results/audit/manifest\.json: No such file", tmp_path / "crate")

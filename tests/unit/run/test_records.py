@@ -79,7 +79,7 @@ def test_results_are_packed_on_request_but_neither_texts_nor_data(tmp_path):
     with opened_run(out) as run:
         assert {record.rule for record in run.steps} == set(CODE)
         assert run.elsewhere[TEXTS] == sha256_file(results / TEXTS)
-    write_crate(results, out, repository(), ["results", "embeddings"])
+    write_crate(results, out, repository(), ["embeddings"])
     assert {TABLE, EMBEDDING} <= packed(out)
     write_crate(results, out, repository(), ["results"], [TABLE.replace("origins/", "*/")])
     assert TABLE not in packed(out)

@@ -57,8 +57,8 @@ class Record:
 def read_record(results: Path, more: Collection[str] = (), leave_out: Collection[str] = ()) -> Record:
     """Read the record of a run from its results folder.
 
-    `more` are further types of results to copy; with them, an unfinished run can also be read. Results that
-    match a pattern in `leave_out`, such as ``origins/*/bias_gradient/*``, are not copied.
+    `more` are further types of results to copy (`is_packed`); with them, an unfinished run can also be read.
+    Results that match a pattern in `leave_out`, such as ``origins/*/bias_gradient/*``, are not copied.
     """
     is_whole = not more or (results / MANIFEST).is_file()
     manifest, steps = read_manifest_and_steps(results) if more else (read_manifest(results), [])
@@ -119,7 +119,7 @@ def is_shown(name: str) -> bool:
 
 
 def is_packed(name: str, more: Collection[str]) -> bool:
-    """Return whether a result is copied: shown results, and the types in `more` (tables, embeddings).
+    """Return whether a result is copied: shown results, with `more` all tables, and embeddings on request.
 
     Embeddings include large tables of single trainings. Texts and data are never copied.
     """
@@ -130,7 +130,7 @@ def is_packed(name: str, more: Collection[str]) -> bool:
         return False
     if EMBEDDINGS in path.parts[:-1] or _matches_area("by_training", name):
         return EMBEDDINGS in more
-    return RESULTS in more and path.suffix in _TABLES
+    return bool(more) and path.suffix in _TABLES
 
 
 def _matches_area(kind: str, name: str) -> bool:

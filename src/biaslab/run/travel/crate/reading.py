@@ -65,6 +65,8 @@ def opened_run(path: Path, with_steps: bool = False, takes_record: bool = False)
                 yield _check_crate(path, Path(folder))
             else:
                 yield Run(Path(folder), is_record=True)
+    elif (path / METADATA).is_file():
+        raise InputError(f"{path}: an unpacked crate; name its archive")
     elif with_steps:
         if not path.is_dir():
             raise InputError(f"{path}: no such file or folder; name a crate or a results folder")
