@@ -1,6 +1,7 @@
 """The commands that train and convert word vectors, also on what the tools of Stanford's GloVe write."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -31,14 +32,21 @@ def texts(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["glove", "word2vec"])
 def test_texts_become_vectors_that_depend_on_the_seed_alone(texts, method, tmp_path, biaslab):
-    options = ["train", texts, "--method", method, "--dimension", 4, "--epochs", 2]
-    for name, more in {"a": [], "b": ["--threads", 2], "c": ["--seed", 2]}.items():
-        assert biaslab("embeddings", *options, *more, "--out", name)[0] == 0
+    options = ["--method", method, "--dimension", 4, "--epochs", 2]
+    shutil.copy(texts, "texts.data")
+    named = ["texts.data", "--corpus-format", "jsonl"]
+    for name, more in {
+        "a": [texts],
+        "b": [texts, "--threads", 2],
+        "c": [texts, "--seed", 2],
+        "d": named,
+    }.items():
+        assert biaslab("embeddings", "train", *more, *options, "--out", name)[0] == 0
     words, vectors = read_embedding("a")
     assert sorted(words) == sorted(FOODS)
     assert vectors.shape == (8, 4)
-    a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
-    assert a == b != c
+    a, b, c, d = ((tmp_path / name).read_bytes() for name in "abcd")
+    assert a == b == d != c
 
 
 def test_a_training_of_a_batch_is_converted_with_the_words_near_it(texts, tmp_path, biaslab):
