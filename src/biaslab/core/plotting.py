@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 else:  # import matplotlib only for drawing
     Artist = Axes = Axis = Figure = Any
 
@@ -42,6 +43,8 @@ SERIES = (BLACK, VERMILION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
 """The colours of series of equal rank, in their order of use."""
 
 
+_DIGITS = 8  # of positions in a figure, as shares of its width and height
+
 METADATA = {
     "svg": {"Date": None, "Creator": "biaslab"},
     "pdf": {"CreationDate": None, "Creator": "biaslab", "Producer": "biaslab"},
@@ -62,7 +65,26 @@ def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figur
         resources.as_file(resources.files("biaslab.core") / "paper.mplstyle") as path,
         style.context(path, after_reset=True),
     ):
-        yield Figure(figsize=(width, height))
+        yield Figure(figsize=(width, height), layout=_layout())
+
+
+def _layout() -> "ConstrainedLayoutEngine":
+    """Return the constrained layout with rounded positions.
+
+    The solver of this layout sorts by addresses in memory, on which therefore the last digits depend.
+    """
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.transforms import Bbox
+
+    class Rounded(ConstrainedLayoutEngine):
+        def execute(self, figure: "Figure") -> None:
+            super().execute(figure)
+            for ax in figure.axes:
+                corners = ax.get_position(original=True).extents
+                ax.set_position(Bbox.from_extents(corners.round(_DIGITS)))
+                ax.set_in_layout(True)  # the next format has a layout of its own
+
+    return Rounded()
 
 
 @contextlib.contextmanager

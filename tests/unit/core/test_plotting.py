@@ -64,6 +64,20 @@ def test_files_hold_the_format_with_data_beside_and_neither_dates_nor_paths(tmp_
     assert not _pylab_helpers.Gcf.figs, "figures would pile up"
 
 
+def test_positions_do_not_have_the_digits_that_depend_on_addresses_in_memory(tmp_path):
+    """Otherwise clips in SVG files, which are named by these positions, differ between processes."""
+    found = []
+    with plotting.figure() as figure:
+        axes = figure.subplots(3, 2, height_ratios=[1, 2, 4])
+        figure.colorbar(axes[0, 0].imshow([[1, 2]], aspect="auto"), ax=axes[0, 0])
+        axes[1, 1].set_title("x")
+        for name in "ab":
+            plotting.save(figure, tmp_path / name)
+            found.append([value for ax in figure.axes for value in ax.get_position(original=True).extents])
+    assert found[0] == found[1] == [round(value, 8) for value in found[0]]
+    assert found[0][0] != 0.125, "the layout has placed the axes"
+
+
 def test_the_style_ends_with_the_context_and_ignores_the_users_own():
     import matplotlib
 
