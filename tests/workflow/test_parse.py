@@ -97,6 +97,9 @@ def test_the_audit_waits_for_every_result_that_claims_use(tmp_path, monkeypatch)
     results = {file for job in planned for file in job.outputs if used.fullmatch(file)}
     assert len(results) > 50
     assert results <= set(audit.inputs)
+    everything = next(job for job in planned if not job.outputs)
+    shown = {file for job in planned if job.rule.startswith("report_") for file in job.outputs}
+    assert shown <= set(everything.inputs), "a deleted figure is drawn again"
 
 
 SWITCHES = {
