@@ -111,5 +111,4 @@ AREA = Area(
     ("embedding", "test"),
     captions="debiasing",
     steps=STEPS,
-    removed=("debiasing.document_lambdas", "debiasing.comparison.sembias"),
 )

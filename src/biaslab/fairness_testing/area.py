@@ -224,7 +224,4 @@ AREA = Area(
         "kmeans-labels": Recipe(recipes.write_labels, 2**20),
         "tensorflow-layers": Recipe(write_weights, 2**20),
     },
-    removed=tuple(
-        f"fairness_testing.text.{key}" for key in ("encoder.layers", "encoder.epochs", "nonfuzzed", "fuzzed")
-    ),
 )

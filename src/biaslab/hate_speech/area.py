@@ -182,21 +182,6 @@ AREA = Area(
     captions="hate",
     extra="neural",
     shared=Corpora,
-    removed=tuple(
-        f"hate_speech.{key}"
-        for key in (
-            "fuzzed",
-            "nonfuzzed",
-            "held_out_folds",
-            "held_out_seeds",
-            "corpora.NAME.split",
-            "encoder.folder",
-            "training.stop",
-            "language_model.vocabulary",
-            "regularization.add_itself",
-            "analysis.faithful_sentences",
-        )
-    ),
     texts=("*/hierarchies.json",),
     steps=STEPS,
     recipes={

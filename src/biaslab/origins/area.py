@@ -188,10 +188,6 @@ AREA = Area(
     analyses.ITEMS,
     NAMES,
     Setup,
-    removed=tuple(
-        f"origins.setups.NAME.{key}"
-        for key in ("bias.relative", "single_documents", "randomised", "analogies")
-    ),
     texts=("*/documents.parquet",),
     by_training=(f"*/{BY_SEED}/*.parquet",),
     steps=STEPS | analyses.STEPS,

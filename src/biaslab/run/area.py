@@ -166,8 +166,6 @@ class Area:
     captions: str = ""  # prefix of the names of captions, which then omit the number of an item
     extra: str = ""  # required optional dependencies, for example ``"neural"``
     shared: type | None = None  # a dataclass of keys outside the sections, which areas may share
-    # Removed keys of earlier versions, which an archived run may still have; NAME stands for any name.
-    removed: Sequence[str] = ()
     # Tables with sentences of a corpus, as patterns below its folder: no crate contains them.
     texts: tuple[str, ...] = ()
     # Large tables of single trainings, also as patterns: a crate contains them together with the embeddings.

@@ -2,7 +2,7 @@ import json
 import os
 import shutil
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +46,21 @@ def test_what_was_made_of_something_else_has_no_record(tmp_path):
     assert [record.rule for record in read_records(results, {})] == ["report_one", "measure"]
     write_text(results / EMBEDDING, "newer than what was made of it")
     assert [record.rule for record in read_records(results, {})] == ["report_one"]
+
+
+def test_records_of_taken_results_end_with_what_is_made_again_or_computed_of_other_files(tmp_path):
+    """A crate with records that contradict each other is refused."""
+    results = make_run(tmp_path)
+    records = {min(record.outputs): record for record in read_records(results, {})}
+    measured = records[f"results/{TABLE}"]
+    other = replace(measured, inputs={f"results/{EMBEDDING}": "0" * 64})
+    assert measured in read_records(results, {}, [other]), "the same bytes were made again of another file"
+    shutil.rmtree(tmp_path / ".snakemake")
+    everything = list(records.values())
+    assert read_records(results, {}, everything) == everything
+    assert read_records(results, {}, [other, *everything[:1]]) == everything[:1]
+    write_text(results / TABLE, "other")
+    assert measured not in read_records(results, {}, everything)
 
 
 def test_data_that_were_copied_again_are_what_the_step_read_if_it_was_told_their_checksum(tmp_path):

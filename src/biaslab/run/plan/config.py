@@ -4,9 +4,8 @@ The keys are fields of dataclasses: `Common`, and `Area.settings` for the keys o
 rules that types and bounds cannot express.
 """
 
-import copy
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -74,7 +73,6 @@ class Common:
 
 
 PRESETS = Path("workflow/presets")
-ANY = "NAME"
 CONFIG = "config.yaml"
 """The complete configuration of the repository, or the user's own in a working directory."""
 
@@ -99,16 +97,6 @@ def _rows(group: type) -> dict[str, tuple[str, Any, Any]]:
     }
 
 
-def drop_removed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of an archived run without removed keys of areas."""
-    kept = copy.deepcopy(dict(config))
-    for area in AREAS:
-        for key in load_area(area).removed:
-            for *places, last in list(_paths(kept, key.split("."))):
-                functools.reduce(lambda part, name: part[name], places, kept).pop(last)
-    return kept
-
-
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
     """Merge YAML files, with precedence for later files, and `load` the result."""
     return load(read_files(files), root)
@@ -129,10 +117,7 @@ def read_files(files: Sequence[Path]) -> dict[str, Any]:
 
 
 def read_written(file: Path) -> dict[str, Any]:
-    """Read a file with settings: YAML, or the JSON of a run, in which 5e-05 is a number and not a text.
-
-    Removed settings in the JSON of an earlier version are dropped.
-    """
+    """Read a file with settings: YAML, or the JSON of a run, in which 5e-05 is a number and not a text."""
     if file.suffix != ".json":
         return read_yaml(file)
     try:
@@ -141,7 +126,7 @@ def read_written(file: Path) -> dict[str, Any]:
         raise InputError(f"{file}: not valid JSON ({error}); name the configuration of a run") from error
     if not isinstance(value, dict):
         raise InputError(f"{file}: contains no mapping; name the configuration of a run")
-    return drop_removed(value)
+    return value
 
 
 def load(raw: Mapping, root: Path) -> dict[str, Any]:
@@ -174,15 +159,6 @@ def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> li
         problem = f"there is no preset '{preset}' (in {folder}: {', '.join(presets)})"
         raise InputError(f"{problem}{suggest(preset, presets)}")
     return [folder / f"{preset}.yaml", *(files or [])]
-
-
-def _paths(value: Any, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths in a nested mapping that match a sequence of keys; `ANY` matches every key."""
-    if not keys:
-        yield ()
-    elif isinstance(value, Mapping):
-        for key in value if keys[0] == ANY else [key for key in keys[:1] if key in value]:
-            yield from ((str(key), *rest) for rest in _paths(value[key], keys[1:]))
 
 
 def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset]) -> None:

@@ -61,7 +61,7 @@ def read_records(
     """Return the records of the files in a results folder, in the order of their first outputs.
 
     A step with an input that changed afterwards is left out, because its results are outdated. `known` are
-    sha256 of results, and `older` records of results that were taken from another run.
+    sha256 of results, and `older` records of results that were taken from another run and not made again.
     """
     folder = results.parent
     digests = {f"{RESULTS}{name}": digest for name, digest in known.items()}
@@ -74,15 +74,17 @@ def read_records(
             job = jobs.setdefault((note["rule"], *note["log"]), {"note": note, "outputs": []})
             job["outputs"].append(output)
     made = [_record(job["note"], sorted(job["outputs"]), folder, digests, taken) for job in jobs.values()]
-    # If only a part of the outputs of a step was taken, the older record has all of them.
-    records = [
-        next((old for old in older if record.outputs.items() <= old.outputs.items()), record)
-        for record in made
-        if record is not None
-    ]
+    records = [record for record in made if record is not None]
     outputs = {output for record in records for output in record.outputs}
-    records += [record for record in older if not outputs & set(record.outputs)]
+    records += [old for old in older if outputs.isdisjoint(old.outputs) and _is_current(old, folder, digests)]
     return sorted(records, key=lambda record: min(record.outputs))
+
+
+def _is_current(record: StepRecord, folder: Path, digests: dict[str, str]) -> bool:
+    """Return whether the results in a record, as far as they are here, have its digests."""
+    files = {**record.inputs, **record.outputs}
+    here = (name for name in files if name.startswith(RESULTS) and (folder / name).is_file())
+    return all(files[name] in ("", _digest(name, folder, digests)) for name in here)
 
 
 def _record(
