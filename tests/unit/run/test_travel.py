@@ -10,10 +10,11 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
-from biaslab.run.plan.jobs import Job
+from biaslab.run.plan.jobs import VARIABLE, Job
+from biaslab.run.plan.plan import make_plan
 from biaslab.run.record.manifest import TAKEN
 from biaslab.run.record.records import StepRecord
-from biaslab.run.record.taken import Taken, announced, check_taken, read_taken, taken_records
+from biaslab.run.record.taken import Taken, announced, check_taken, note_taken, read_taken, taken_records
 from biaslab.run.root import repository
 from biaslab.run.travel import travel
 from biaslab.run.travel.crate.reading import Run, opened_run
@@ -407,6 +408,19 @@ def test_a_spot_check_without_another_run_is_refused(empty, biaslab):
     code, _, said = biaslab("run", "--recheck", 3)
     assert code == 2
     assert "name that run with --from" in said
+
+
+def test_a_folder_with_results_for_another_configuration_is_refused_by_every_run(empty, biaslab, monkeypatch):
+    crate, before = empty.parent / "crate.zip", Taken("a.zip", config="0")
+    note_taken(travel.HERE, before, [])
+    code, _, said = biaslab("run", "--from", crate, "--cores", 1)
+    assert code == 2
+    assert "taken in part from a.zip for another configuration; use an empty" in said.splitlines()[-1]
+    assert read_taken(travel.HERE) == before
+    raw = json.loads((empty.parent / "run/results/config.json").read_text())
+    assert "use an empty folder" in refusal(make_plan, raw, repository())
+    monkeypatch.setenv(VARIABLE, "jobs")
+    assert make_plan(raw, repository()).areas, "the crate's configuration is planned in any folder"
 
 
 def test_settings_on_the_command_line_are_refused_and_nothing_is_taken(empty, biaslab):
