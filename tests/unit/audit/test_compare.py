@@ -3,6 +3,7 @@ import json
 import math
 import shutil
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -182,8 +183,7 @@ def test_damaged_files_are_refused(runs, name, content, message):
 
 @pytest.fixture
 def crates(runs):
-    """The same two runs, one as a crate's folder and one as an archive; both hold all but the arrays."""
-    a, b = runs
+    """The same two runs as crates, which hold all but the arrays."""
     for folder in runs:
         digests = {name: sha256_file(folder / name) for name in result_files(folder) if name != MANIFEST}
         parts = {"environment": {}, "config": {"seed": 1}, "code": {}, "inputs": {}, "outputs": digests}
@@ -192,8 +192,13 @@ def crates(runs):
         shutil.copytree(folder, crate / "results")
         (crate / "results/z.npz").unlink()
         write_text(crate / METADATA, '{"@graph": []}')
-    shutil.make_archive(b.with_name("b-crate"), "zip", b.with_name("b-crate"))
-    return a.with_name("a-crate"), b.with_name("b-crate.zip")
+    return [packed(folder) for folder in runs]
+
+
+def packed(run):
+    """Return the archive of the crate of a run."""
+    crate = run.with_name(f"{run.name}-crate")
+    return Path(shutil.make_archive(crate, "zip", crate))
 
 
 def test_crates_are_compared_as_folders_are(runs, crates):
@@ -210,14 +215,14 @@ def test_what_a_crate_only_names_is_compared_by_its_digest(runs, crates):
 
 
 def test_what_two_crates_hold_is_compared_by_content(runs, crates):
-    crate = crates[0] / "results"
+    crate = runs[0].with_name("a-crate") / "results"
     write_tsv(crate / "t.tsv", TABLE.assign(x=[1.0, 4.0, np.nan]))
     write_tsv(crate / "audit/claims.tsv", CLAIMS.assign(verdict=["direction_only"] * 3))
     manifest = json.loads((crate / MANIFEST).read_text())
     for name in ("t.tsv", "audit/claims.tsv"):
         manifest["outputs"][name] = sha256_file(crate / name)
     write_json(crate / MANIFEST, manifest)
-    comparison = compare_runs(*crates)
+    comparison = compare_runs(packed(runs[0]), crates[1])
     assert only(comparison, "t.tsv").where == "x[1]: 4.0 in A, 2.0 in B"
     assert only(comparison, MANIFEST).status == "numerically_equal"
     assert len(comparison.verdicts) == 3

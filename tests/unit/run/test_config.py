@@ -255,18 +255,6 @@ def test_working_directory_comes_before_the_repository():
     assert locate(name, ROOT) == Path(name)
 
 
-def test_settings_that_are_gone_are_dropped_of_an_archived_run_and_refused_of_a_person(tmp_path):
-    setup = {"baselines": 3, "randomised": {"embeddings": 0}, "bias": {"relative": True, "weats": ["weat1"]}}
-    old = {"origins": {"setups": {"mine": setup, "plain": {"bias": {}}}}}
-    archived, own = tmp_path / "config.json", tmp_path / "own.yaml"
-    for file in (archived, own):
-        file.write_text(json.dumps(old))
-    left = {"mine": {"baselines": 3, "bias": {"weats": ["weat1"]}}, "plain": {"bias": {}}}
-    assert configuration.read_files([archived]) == {"origins": {"setups": left}}
-    with pytest.raises(InputError, match=r"own\.yaml: origins\.setups\.mine"):
-        configuration.read_files([own])
-
-
 def test_what_a_run_wrote_is_read_as_json(tmp_path):
     """Of 5e-05 YAML makes a text."""
     written = tmp_path / "config.json"

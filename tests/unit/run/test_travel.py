@@ -21,7 +21,7 @@ from biaslab.run.travel.crate.reading import Run, opened_run
 from biaslab.run.travel.crate.writing import write_crate
 from biaslab.run.travel.travel import Choice, Source, draw
 from refusals import refusal
-from travel_data import CODE, MADE, make_run
+from travel_data import CODE, MADE, NOW, make_run, note
 
 TABLE, EMBEDDING = "results/origins/unit/bias.tsv", f"results/{next(iter(MADE))}"
 FIGURE, TEXTS = "results/origins/tables/table1.tsv", "results/origins/unit/documents.parquet"
@@ -130,6 +130,19 @@ def test_a_crate_without_records_of_steps_is_named(go_on, empty):
     gone = go_on()
     assert gone.said[1].startswith("it has no records of its steps; pack it with: audit crate")
     assert there(empty) == {"own.txt"}
+
+
+def test_the_audit_is_made_here_although_the_crate_has_a_record_of_it(go_on, empty):
+    run = make_run(empty.parent / "audited")
+    claims, made = "audit/claims.tsv", {"rule": "audit", "input": [TABLE, TEXTS], "params": ["'x'"]}
+    note(run.parent, claims, **made, input_checksums={}, starttime=NOW, endtime=NOW)
+    os.utime(run / claims, (NOW, NOW))
+    write_crate(run, empty.parent / "crate.zip", repository(), ["results"])
+    audit = Job("audit", (TABLE, TEXTS), (f"results/{claims}", "results/audit/manifest.json"), "audit")
+    gone = go_on(jobs=[*jobs_of_today(), audit])
+    assert "audit" in {record.rule for record in gone.choice.source.run.steps}
+    assert (audit in gone.choice.made, gone.made) == (True, [])
+    assert there(empty) == {"own.txt", TABLE}
 
 
 def test_the_same_command_again_changes_nothing(go_on, empty):

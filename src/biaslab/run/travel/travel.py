@@ -36,6 +36,7 @@ from biaslab.run.travel.crate.reading import Run
 
 HERE = Path(RESULTS)
 _LISTED = 10
+_AUDIT = f"{RESULTS}audit/"  # always made here
 _TICK = 1000  # nanoseconds, the shortest time that Snakemake tells apart
 
 
@@ -71,7 +72,8 @@ class Choice:
         self.registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
         self._commands = {output: job.command for job in source_jobs for output in job.outputs}
         steps = source.run.steps
-        self._records = {output: record for record in steps for output in record.outputs}
+        outputs = [(output, record) for record in steps for output in record.outputs]
+        self._records = {output: record for output, record in outputs if not output.startswith(_AUDIT)}
         self.digests = {f"{RESULTS}{name}": d for name, d in source.run.manifest["outputs"].items()}
         self.digests |= {name: d for record in steps for name, d in record.outputs.items()}
         self._read = {name: digest for record in steps for name, digest in record.inputs.items()}
@@ -343,7 +345,7 @@ def _arrange_times(choice: Choice, new: Collection[str]) -> None:
     moved = {then: start + place * _TICK for place, then in enumerate(older)}
     before = {file: moved.get(then, then) for file, then in before.items()}
     now = time.time_ns()
-    oldest = max(start, min(before.values(), default=now))
+    oldest = min(before.values(), default=now)
     others = [job for job in choice.jobs if choice.why[job] and any(map(os.path.exists, job.outputs))]
     replaced = {file for job in others for file in job.inputs}
     before |= {file: now if file in replaced else oldest for file in new}
