@@ -87,6 +87,8 @@ def go_on(empty, monkeypatch):
         monkeypatch.setattr(travel, "digests", lambda names: codes)
 
         def make(files):
+            if fails == 130:
+                raise KeyboardInterrupt
             if fails:
                 return fails
             made.extend(files)
@@ -329,10 +331,13 @@ def test_what_was_taken_before_is_made_again_all_the_same(go_on, empty):
 
 def test_copied_results_keep_their_note_when_the_run_ends_early(go_on, empty):
     """Otherwise a later run of another configuration would take them for its own."""
-    assert go_on(fails=130, recheck=1).code == 130
-    assert "for another configuration" in refusal(
-        check_taken, read_taken(empty / "results"), RECORD | {"seed": 2}
-    )
+    assert go_on(fails=1, recheck=1).code == 1
+    with pytest.raises(KeyboardInterrupt):
+        go_on(fails=130, recheck=1)
+    taken = read_taken(empty / "results")
+    assert "for another configuration" in refusal(check_taken, taken, RECORD | {"seed": 2})
+    with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
+        assert travel.origin(Source("crate.zip", opened)).config == taken.config, "while it is planned, too"
 
 
 def test_a_failed_recheck_restores_the_earlier_note(go_on, empty):
@@ -353,6 +358,7 @@ def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
     with pytest.raises(InputError, match=r"crate\.zip: 0 of 1 steps .* no result is taken"):
         go_on(recheck=1, writes="another")
     assert there(empty) == {"own.txt"}
+    assert read_taken(empty / "results") == Taken()
 
 
 def test_results_of_code_that_has_changed_are_taken_and_named(go_on, empty):
@@ -426,7 +432,7 @@ def test_a_spot_check_without_another_run_is_refused(empty, biaslab):
 def test_a_folder_with_results_for_another_configuration_is_refused_by_every_run(empty, biaslab, monkeypatch):
     crate, before = empty.parent / "crate.zip", Taken("a.zip", config="0")
     note_taken(travel.HERE, before, [])
-    code, _, said = biaslab("run", "--from", crate, "--cores", 1)
+    code, _, said = biaslab("run", "--from", crate, "--cores", 1, "-n")
     assert code == 2
     assert "taken in part from a.zip for another configuration; use an empty" in said.splitlines()[-1]
     assert read_taken(travel.HERE) == before
