@@ -55,8 +55,9 @@ def test_records_of_taken_results_end_with_what_is_made_again_or_computed_of_oth
     measured = records[f"results/{TABLE}"]
     other = replace(measured, inputs={f"results/{EMBEDDING}": "0" * 64})
     assert measured in read_records(results, {}, [other]), "the same bytes were made again of another file"
-    shutil.rmtree(tmp_path / ".snakemake")
     everything = list(records.values())
+    assert read_records(results, {}, everything) == everything, "each once"
+    shutil.rmtree(tmp_path / ".snakemake")
     assert read_records(results, {}, everything) == everything
     assert read_records(results, {}, [other, *everything[:1]]) == everything[:1]
     write_text(results / TABLE, "other")

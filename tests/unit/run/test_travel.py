@@ -331,9 +331,10 @@ def test_what_was_taken_before_is_made_again_all_the_same(go_on, empty):
 
 def test_copied_results_keep_their_note_when_the_run_ends_early(go_on, empty):
     """Otherwise a later run of another configuration would take them for its own."""
-    assert go_on(fails=1, recheck=1).code == 1
     with pytest.raises(KeyboardInterrupt):
         go_on(fails=130, recheck=1)
+    assert read_taken(empty / "results").config
+    assert go_on(fails=1, recheck=1).code == 1
     taken = read_taken(empty / "results")
     assert "for another configuration" in refusal(check_taken, taken, RECORD | {"seed": 2})
     with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
