@@ -199,6 +199,7 @@ def test_a_run_that_is_killed_alone_cancels_its_jobs(cluster, tmp_path):
     run = start(folder, *SLURM)
     wait_for(lambda: len(running(cluster)) == len(FIRST))
     cluster.ask("scontrol", "suspend", ",".join(running(cluster)))  # they would end by themselves
+    time.sleep(5)  # Snakemake cancels no job while it asks for their states: after 3 s and 13 s later
     run.kill()
     wait_for(lambda: not cluster.queue())
     assert states(cluster, before) == ["CANCELLED"] * len(FIRST)
