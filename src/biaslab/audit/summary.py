@@ -39,6 +39,7 @@ from biaslab.audit.verdicts import (
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table, write_text
 from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.run.record.manifest import CLAIMS
 from biaslab.run.record.provenance import sha256_file
 
 PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
@@ -266,7 +267,7 @@ def write_summary(
 
 def write_codecheck(results: Path, out: Path) -> int:
     """Write codecheck.yml from the audit of a run; return the number of files in its manifest."""
-    claims = results / "audit/claims.tsv"
+    claims = results / CLAIMS
     table = read_measured(claims)
     table = table[table["verdict"] != NOT_ATTEMPTED]
     if table.empty:

@@ -71,7 +71,7 @@ def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figur
 def _layout() -> "ConstrainedLayoutEngine":
     """Return the constrained layout with rounded positions.
 
-    The solver of this layout sorts by addresses in memory, on which therefore the last digits depend.
+    The solver of this layout sorts by addresses in memory, which change its last digits.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.transforms import Bbox

@@ -48,13 +48,13 @@ def test_what_was_made_of_something_else_has_no_record(tmp_path):
     assert [record.rule for record in read_records(results, {})] == ["report_one"]
 
 
-def test_records_of_taken_results_end_with_what_is_made_again_or_computed_of_other_files(tmp_path):
+def test_records_of_taken_results_end_with_what_is_made_again_or_computed_from_other_files(tmp_path):
     """A crate with records that contradict each other is refused."""
     results = make_run(tmp_path)
     records = {min(record.outputs): record for record in read_records(results, {})}
     measured = records[f"results/{TABLE}"]
     other = replace(measured, inputs={f"results/{EMBEDDING}": "0" * 64})
-    assert measured in read_records(results, {}, [other]), "the same bytes were made again of another file"
+    assert measured in read_records(results, {}, [other]), "the same bytes were made again from another file"
     everything = list(records.values())
     assert read_records(results, {}, everything) == everything, "each once"
     shutil.rmtree(tmp_path / ".snakemake")

@@ -200,9 +200,7 @@ def test_snakemake_forgets_how_agreeing_results_were_made_and_no_others(go_on, e
     assert go_on(told=["measure"], planned=planned).unmarked == []
 
 
-def test_a_result_with_other_bytes_stays_and_nothing_that_was_computed_of_the_recorded_one_is_taken(
-    go_on, empty
-):
+def test_a_result_with_other_bytes_stays_and_nothing_computed_from_the_recorded_one_is_taken(go_on, empty):
     write_text(empty / EMBEDDING, "made here")
     gone = go_on()
     assert there(empty) == {"own.txt", EMBEDDING}

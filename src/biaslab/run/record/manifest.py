@@ -15,9 +15,11 @@ from biaslab.run.record.notes import in_utc, noted_times
 from biaslab.run.record.provenance import environment, sha256_file
 from biaslab.run.record.resources import write_resources
 
-MANIFEST = "audit/manifest.json"  # path of the manifest in a results folder
+AUDIT = "audit/"  # the audit in a results folder
 
-CLAIMS = "audit/claims.tsv"  # path of the measured claims in a results folder
+MANIFEST = f"{AUDIT}manifest.json"  # path of the manifest in a results folder
+
+CLAIMS = f"{AUDIT}claims.tsv"  # path of the measured claims in a results folder
 
 VARIABLE_KEY = "environment"  # the key of entries that may differ between two runs of the same input
 

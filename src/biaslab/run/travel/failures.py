@@ -14,7 +14,7 @@ from typing import Any
 from biaslab.core.files import write_json
 from biaslab.run import FAILED
 from biaslab.run.plan.plan import Plan, listed
-from biaslab.run.record.manifest import STALE, read_stale
+from biaslab.run.record.manifest import AUDIT, STALE, read_stale
 from biaslab.run.travel.crate.contents import is_shown
 
 FILE = Path("results/logs/failed.json")  # the file of the lost results of a run
@@ -38,7 +38,7 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     for job in sorted(failed, key=lambda job: (job.rule.name, list(map(str, job.output)))):
         dependents = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
         files = [str(file) for other in dependents for file in other.output]
-        has_audit |= any(file.startswith(f"{results}/audit/") for file in files)
+        has_audit |= any(file.startswith(f"{results}/{AUDIT}") for file in files)
         reason = reason_of(job.rule.name, [Path(str(log)) for log in job.log])
         missing = _lost_files(job, dependents, plan, results)
         lines += describe({reason: missing})

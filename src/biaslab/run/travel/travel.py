@@ -27,7 +27,7 @@ from biaslab.run.data.datasets import FOLDER, Dataset
 from biaslab.run.extras import requirements
 from biaslab.run.plan.jobs import Job
 from biaslab.run.plan.steps import digests
-from biaslab.run.record.manifest import MANIFEST, VARIABLE_KEY
+from biaslab.run.record.manifest import AUDIT, MANIFEST, VARIABLE_KEY
 from biaslab.run.record.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.record.records import RESULTS, StepRecord
 from biaslab.run.record.taken import Taken, config_digest, note_taken, read_taken
@@ -36,7 +36,6 @@ from biaslab.run.travel.crate.reading import Run
 
 HERE = Path(RESULTS)
 _LISTED = 10
-_AUDIT = f"{RESULTS}audit/"  # always made here
 _TICK = 1000  # nanoseconds, the shortest time that Snakemake tells apart
 
 
@@ -72,8 +71,9 @@ class Choice:
         self.registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
         self._commands = {output: job.command for job in source_jobs for output in job.outputs}
         steps = source.run.steps
-        outputs = [(output, record) for record in steps for output in record.outputs]
-        self._records = {output: record for output, record in outputs if not output.startswith(_AUDIT)}
+        outputs = {output: record for record in steps for output in record.outputs}
+        audit = f"{RESULTS}{AUDIT}"  # always made here
+        self._records = {output: record for output, record in outputs.items() if not output.startswith(audit)}
         self.digests = {f"{RESULTS}{name}": d for name, d in source.run.manifest["outputs"].items()}
         self.digests |= {name: d for record in steps for name, d in record.outputs.items()}
         self._read = {name: digest for record in steps for name, digest in record.inputs.items()}

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from biaslab.core.errors import InputError
 from biaslab.run import REGISTRY
 from biaslab.run.data.datasets import FOLDER, NO_CHECKSUM, PREFIX, Dataset, load_registry
+from biaslab.run.record.manifest import AUDIT
 from biaslab.run.record.provenance import git_state
 from biaslab.run.travel.crate import RESULTS
 from biaslab.run.travel.crate.contents import CONFIG, WORKFLOW, Packed, Record
@@ -27,7 +28,7 @@ _PROFILES = {
 _TERMS = {"sha256": "http://schema.org/sha256"}  # terms that are missing in the context of RO-Crate 1.1
 _LICENCE = "https://spdx.org/licenses/MIT"
 _COMPLETED, _ACTIVE = (f"http://schema.org/{which}ActionStatus" for which in ("Completed", "Active"))
-_AUDIT = f"{RESULTS}/audit/"
+_AUDIT = f"{RESULTS}/{AUDIT}"
 _TYPES = {
     ".bz2": "application/x-bzip2",
     ".cff": "application/yaml",
